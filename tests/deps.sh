@@ -1,0 +1,134 @@
+#!/bin/sh
+# deps.sh: install what building, testing and linting need, by the system's
+# package manager; print what is run.  Does nothing when all is there.
+#
+# Some systems start a Redis service when its package is installed.  Nothing
+# here needs that service or talks to it.
+set -eu
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+run() {
+	echo "+ $*"
+	"$@"
+}
+
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then
+		run "$@"
+	elif has sudo; then
+		run sudo "$@"
+	else
+		echo "deps: needs root, and there is no sudo; run: $*" >&2
+		exit 77
+	fi
+}
+
+if has apt-get; then system=apt
+elif has dnf; then system=dnf
+elif has apk; then system=apk
+elif has pacman; then system=pacman
+elif has brew; then system=brew
+else
+	echo "deps: no package manager known (apt, dnf, apk, pacman, brew)" >&2
+	echo "deps: see tests/deps.sh for what is needed" >&2
+	exit 69
+fi
+
+# What is needed: a command that shows that it is there (a/b: either), and the
+# packages by system.  hiredis is looked for by its header, below.
+table() {
+	cat <<-'EOF'
+	command                    apt             dnf                   apk               pacman      brew
+	gcc                        gcc,libc6-dev   gcc                   gcc,musl-dev      gcc         gcc
+	make                       make            make                  make              make        make
+	pkg-config                 pkg-config      pkgconf-pkg-config    pkgconf           pkgconf     pkg-config
+	hiredis.h                  libhiredis-dev  hiredis-devel         hiredis-dev       hiredis     hiredis
+	redis-server/valkey-server redis-server    valkey                valkey            valkey      redis
+	redis-cli/valkey-cli       redis-tools     valkey                valkey-cli        valkey      redis
+	bash                       bash            bash                  bash              bash        bash
+	bats                       bats            bats                  bats              bats        bats-core
+	prove                      perl            perl-Test-Harness     perl-utils        perl        perl
+	python3                    python3         python3               python3           python      python
+	git                        git             git                   git               git         git
+	setpriv                    util-linux      util-linux            setpriv           util-linux  util-linux
+	ps                         procps          procps-ng             procps            procps-ng   procps
+	strace                     strace          strace                strace            strace      strace
+	clang                      clang           clang                 clang             clang       llvm
+	clang-tidy                 clang-tidy      clang-tools-extra     clang-extra-tools clang       llvm
+	cppcheck                   cppcheck        cppcheck              cppcheck          cppcheck    cppcheck
+	shellcheck                 shellcheck      ShellCheck            shellcheck        shellcheck  shellcheck
+	mandoc                     mandoc          mandoc                mandoc            mandoc      mandoc
+	luac5.1/luac               lua5.1          lua                   lua5.1            lua51       lua
+	EOF
+}
+
+is_there() {
+	case $1 in
+	hiredis.h)
+		pkg-config --exists hiredis 2>/dev/null ||
+		    [ -e /usr/include/hiredis/hiredis.h ] ||
+		    [ -e /usr/local/include/hiredis/hiredis.h ]
+		;;
+	prove) has prove || [ -x /usr/bin/core_perl/prove ] ;;
+	*/*) has "${1%/*}" || has "${1#*/}" ;;
+	*) has "$1" ;;
+	esac
+}
+
+missing() {
+	table | awk -v which="$system" '
+		NR == 1 { for (i = 2; i <= NF; i++) if ($i == which) column = i; next }
+		{ gsub(/,/, " ", $column); print $1, $column }' |
+	while read -r command packages; do
+		is_there "$command" || echo "$packages"
+	done
+}
+
+# clang-format matters in version 14 alone, where the system has it.
+format_package() {
+	if [ "$system" = apt ] && ! has clang-format && ! has clang-format-14 &&
+	    apt-cache policy clang-format 2>/dev/null | grep -q 'Candidate: 1:14\.'; then
+		echo clang-format
+	fi
+}
+
+lists_there() {
+	for list in /var/lib/apt/lists/*Packages*; do
+		[ -e "$list" ] && return 0
+	done
+	return 1
+}
+
+install_apt() {
+	as_root env DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -y -q --no-install-recommends "$@"
+}
+
+packages=$(missing)
+if [ -z "$packages" ] && [ -z "$(format_package)" ]; then
+	echo "deps: all is there"
+	exit 0
+fi
+
+# The words of $packages are package names.
+# shellcheck disable=SC2046,SC2086
+case $system in
+apt)
+	lists_there || as_root apt-get update -q
+	install_apt $packages $(format_package) || {
+		as_root apt-get update -q # the lists were old, perhaps
+		install_apt $packages $(format_package)
+	}
+	;;
+dnf) as_root dnf install -y $packages ;;
+apk) as_root apk add $packages ;;
+pacman) as_root pacman -S --needed --noconfirm $packages ;;
+brew) run brew install $packages ;;
+esac
+
+left=$(missing)
+if [ -n "$left" ]; then
+	echo "deps: still missing after that: $left" >&2
+	exit 69
+fi
