@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * log: lines on stderr, "rlock: KEY: what happened: why (what to do)".  A
+ * message is dropped rather than waited for: rlock must never stall because
+ * nobody reads its stderr.  Never exits, never allocates.
+ */
+#ifndef RLOCK_LOG_H
+#define RLOCK_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum log_level {
+	LOG_LEVEL_QUIET = -1,	/* nothing at all */
+	LOG_LEVEL_NORMAL = 0,	/* errors and warnings */
+	LOG_LEVEL_VERBOSE = 1	/* and what goes on */
+};
+
+/* Set what is printed; before the first call it is LOG_LEVEL_NORMAL. */
+void log_set_level(enum log_level);
+
+/*
+ * Set the name of the lock that is put behind "rlock: " in every line from
+ * now on (NULL: none).  The bytes are not copied: they must outlive the use.
+ * A name longer than 100 bytes is shown cut, with "..." behind it.
+ */
+void log_set_subject(const char *name);
+
+/*
+ * Print one line at level NORMAL or VERBOSE.  Control bytes (C0, DEL, C1) and
+ * bytes that are no UTF-8 are shown as \xNN (\n, \t and \r as such), a
+ * backslash stays; the line is at most 512 bytes, and a longer one ends in
+ * "...".
+ *
+ * How it never blocks: poll(2) first; then one write(2) under a repeating
+ * timer of 20 ms whose handler has no SA_RESTART, since another writer may
+ * fill the pipe between the two (O_NONBLOCK is not set: it would change the
+ * descriptor for all who share it).  After a line that was dropped none is
+ * tried for a second.  Works with any signal mask; leaves mask, dispositions
+ * and errno as they were.
+ */
+void log_say(enum log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Would log_say(level, ...) print? */
+bool log_wants(enum log_level level);
+
+/*
+ * Write text with the escapes of log_say into out (cap bytes, always
+ * terminated, cut if need be).  Returns the length written.
+ */
+size_t log_escape(char *out, size_t cap, const char *text, size_t len);
+
+/*
+ * The length of the longest beginning of text that is at most max bytes and
+ * does not end within a UTF-8 character.
+ */
+size_t log_cut(const char *text, size_t len, size_t max);
+
+#endif

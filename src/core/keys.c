@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * keys: see keys.h.  Pure string work.
+ */
+#include "core/keys.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+/*
+ * Redis hashes what is between the first '{' and the first '}' behind it, if
+ * that is not empty; see the cluster specification, "Hash tags".
+ */
+static bool
+has_hash_tag(const char *name)
+{
+	const char *open = strchr(name, '{');
+	const char *close = open == NULL ? NULL : strchr(open, '}');
+
+	return close != NULL && close > open + 1;
+}
+
+static char *
+join(const char *a, const char *b, const char *c)
+{
+	struct buf out = { 0 };
+
+	if (buf_puts(&out, a) == -1 || buf_puts(&out, b) == -1 ||
+	    buf_puts(&out, c) == -1 || buf_put(&out, "", 1) == -1) {
+		buf_release(&out);
+		return NULL;
+	}
+	return out.data;
+}
+
+static char *
+side_key(const char *kind, const char *lock)
+{
+	char head[32] = "rlock:";
+	bool tagged = has_hash_tag(lock);
+
+	strncat(head, kind, 16);
+	strcat(head, tagged ? "=" : ":{");
+	return join(head, lock, tagged ? "" : "}");
+}
+
+int
+keys_init(struct keys *keys, const char *prefix, const char *key)
+{
+	memset(keys, 0, sizeof(*keys));
+	if ((keys->lock = join(prefix, key, "")) == NULL ||
+	    (keys->queue = side_key("queue", keys->lock)) == NULL ||
+	    (keys->holds = side_key("holds", keys->lock)) == NULL) {
+		keys_release(keys);
+		return -1;
+	}
+	return 0;
+}
+
+void
+keys_release(struct keys *keys)
+{
+	free(keys->lock);
+	free(keys->queue);
+	free(keys->holds);
+	memset(keys, 0, sizeof(*keys));
+}

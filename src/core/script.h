@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * script: the Lua scripts that the build embeds from src/lua, and the codes
+ * of their replies {code, ...}.  Each .lua file begins with its contract.
+ */
+#ifndef RLOCK_SCRIPT_H
+#define RLOCK_SCRIPT_H
+
+/* First element of every script's reply. */
+enum script_code {
+	SCRIPT_OK = 0,		/* taken, proven, renewed, released */
+	SCRIPT_HELD = 1,	/* somebody else holds the lock */
+	SCRIPT_GONE = 2,	/* nobody does */
+	SCRIPT_FULL = 9,	/* ask the full script; nothing was done */
+	SCRIPT_MISFIT = 78	/* a key has another type */
+};
+
+extern const char script_take[];
+extern const char script_free[];
+extern const char script_renew[];
+extern const char script_acquire[];
+extern const char script_release[];
+
+#endif

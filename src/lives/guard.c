@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * guard: see guard.h.  fork, not clone(CLONE_VM): the kernel's OOM killer
+ * ends all processes that share the memory of its victim.  The messages are
+ * small and whole, as writes of at most PIPE_BUF to a pipe are (pipe(7)).
+ */
+#include "lives/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+enum message_kind { MESSAGE_GROUP, MESSAGE_UNTIL };
+
+struct message {
+	enum message_kind kind;
+	pid_t		  group;
+	int64_t		  kill_at;
+};
+
+int
+guard_init(struct guard *g, struct fault *fault)
+{
+	int ends[2];
+
+	*g = (struct guard) { .fd = -1, .read_fd = -1 };
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) == -1)
+		return fault_set(fault, FAULT_SYSTEM, errno,
+		    "can't make the guard's pipe");
+	g->read_fd = ends[0];
+	g->fd = ends[1];
+	return 0;
+}
+
+/* Close all descriptors but keep; close_range(2) is Linux 5.9's. */
+static void
+close_others(int keep)
+{
+	int fd, max;
+
+	if ((keep == 0 || syscall(SYS_close_range, 0U, (unsigned int)keep - 1,
+	    0U) == 0) &&
+	    syscall(SYS_close_range, (unsigned int)keep + 1, ~0U, 0U) == 0)
+		return;
+	max = (int)sysconf(_SC_OPEN_MAX);
+	for (fd = 0; fd < max; fd++)
+		if (fd != keep)
+			close(fd);
+}
+
+static void
+arm(int timer, int64_t at)
+{
+	struct itimerspec when = { 0 };
+
+	if (at != CLOCK_NEVER) {
+		when.it_value.tv_sec = at / 1000;
+		when.it_value.tv_nsec = at % 1000 * 1000000 + 1;
+	}
+	timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static void
+end_group(pid_t group)
+{
+	if (group > 0)
+		kill(-group, SIGKILL);
+}
+
+/* The guard's whole life. */
+static void
+watch(int pipe)
+{
+	struct message m;
+	int64_t kill_at = CLOCK_NEVER;
+	pid_t group = 0;
+	struct pollfd fds[2] = { { .fd = pipe, .events = POLLIN },
+	    { .events = POLLIN } };
+	ssize_t n;
+
+	fds[1].fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
+	for (;;) {
+		/* All news first: the clock judges by the newest. */
+		while ((n = read(pipe, &m, sizeof(m))) == sizeof(m)) {
+			if (m.kind == MESSAGE_GROUP)
+				group = m.group;
+			else
+				arm(fds[1].fd, kill_at = m.kill_at);
+		}
+		if (n == 0) {
+			end_group(group);
+			return;
+		}
+		if (kill_at <= clock_now()) {
+			end_group(group);
+			arm(fds[1].fd, kill_at = CLOCK_NEVER);
+		}
+		poll(fds, 2, -1);
+	}
+}
+
+int
+guard_start(struct guard *g, struct fault *fault)
+{
+	g->pid = fork();
+	if (g->pid == -1) {
+		g->pid = 0;
+		return fault_set(fault, FAULT_SYSTEM, errno,
+		    "can't start the guard process");
+	}
+	if (g->pid == 0) {
+		/* None of these can fail in a way that matters. */
+		(void)setsid();
+		(void)prctl(PR_SET_NAME, "rlock-guard");
+		close_others(g->read_fd);
+		watch(g->read_fd);
+		_exit(0);
+	}
+	close(g->read_fd);
+	g->read_fd = -1;
+	return 0;
+}
+
+static void
+tell(const struct guard *g, const struct message *m)
+{
+	/* Full only when the guard is stopped, gone only when it was killed:
+	   then PDEATHSIG is what is left. */
+	if (write(g->fd, m, sizeof(*m)) == -1)
+		return;
+}
+
+void
+guard_until(struct guard *g, int64_t kill_at)
+{
+	struct message m = { .kind = MESSAGE_UNTIL, .kill_at = kill_at };
+
+	tell(g, &m);
+}
+
+void
+guard_join(const struct guard *g)
+{
+	struct message m = { .kind = MESSAGE_GROUP, .group = getpid() };
+
+	tell(g, &m);
+}
+
+void
+guard_dismiss(struct guard *g)
+{
+	if (g->pid > 0)
+		kill(g->pid, SIGKILL);
+}
+
+bool
+guard_reaped(struct guard *g, pid_t pid)
+{
+	if (pid <= 0 || pid != g->pid)
+		return false;
+	g->pid = 0;
+	return true;
+}
+
+void
+guard_release(struct guard *g)
+{
+	guard_dismiss(g);
+	if (g->pid > 0)
+		while (waitpid(g->pid, NULL, 0) == -1 && errno == EINTR)
+			continue;
+	g->pid = 0;
+	if (g->fd != -1)
+		close(g->fd);
+	if (g->read_fd != -1)
+		close(g->read_fd);
+	g->fd = g->read_fd = -1;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * guard: a small process that ends the command when rlock no longer can: at
+ * the last moment of the lease when rlock is stopped or starved, at once when
+ * rlock is dead.  Dead is a closed pipe: nothing else tells in every PID
+ * namespace and below every sub-reaper.
+ */
+#ifndef RLOCK_GUARD_H
+#define RLOCK_GUARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/fault.h"
+
+struct guard {
+	pid_t	 pid;		/* 0: not running */
+	int	 fd;		/* the pipe's writing end, -1 */
+	int	 read_fd;	/* its other end until guard_start, -1 */
+};
+
+/*
+ * Make the pipe, so that a lack of descriptors shows before there is a lock.
+ * 0, or -1 and a FAULT_SYSTEM.
+ */
+int guard_init(struct guard *, struct fault *);
+
+/*
+ * Fork the guard: in a session of its own, with none of our descriptors, all
+ * signals blocked (they must be blocked by the caller).  It has nobody to
+ * guard until guard_join.  0, or -1 and a FAULT_SYSTEM.
+ */
+int guard_start(struct guard *, struct fault *);
+
+/*
+ * Tell it to KILL the command's group at kill_at (CLOCK_NEVER: only when
+ * rlock is gone) unless it is told anew.  Told before the step it allows.
+ */
+void guard_until(struct guard *, int64_t kill_at);
+
+/*
+ * To be called by the command's process between fork and exec, when it leads
+ * its group: from here on it is guarded.  Async-signal-safe.
+ */
+void guard_join(const struct guard *);
+
+/* End the guard without waiting for it: the group's number is free to be
+ * used by others from here on. */
+void guard_dismiss(struct guard *);
+
+/* Was it this child that ended?  Then it is forgotten. */
+bool guard_reaped(struct guard *, pid_t pid);
+
+/* End it and wait until it is gone. */
+void guard_release(struct guard *);
+
+#endif

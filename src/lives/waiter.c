@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * waiter: see waiter.h.  One loop: ask, wait for a message or the timer, ask.
+ *
+ * An acquire that got no answer may be carried out at any later time.  So
+ * such a connection is never just closed: the release is written behind the
+ * acquire, and the next try has a token of its own (with the same ticket, so
+ * that the place in the queue is kept): an old release, whenever it runs, can
+ * not free the lock under the new token.  Before that try the old token is
+ * released on the new connection too, should the old one be a black hole.
+ *
+ * It must not know what runs under the lock.
+ */
+#include "lives/waiter.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/parse.h"
+#include "core/timing.h"
+
+#define LEAVE_MS	300
+#define RECONNECT_MS	100
+
+enum state {
+	STATE_ASKING,		/* an acquire is under way */
+	STATE_QUEUED,		/* in line; a message or the timer is next */
+	STATE_PAUSING,		/* before the next try */
+	STATE_CLEANING,		/* the release of an abandoned token is */
+	STATE_LEAVING,		/* the release that ends it is under way */
+	STATE_OVER
+};
+
+struct waiter {
+	struct loop			*loop;
+	const struct config		*cfg;
+	struct voter			*voter;
+	struct lock			*lock;
+	const struct token_owner	*owner;
+	const struct waiter_handlers	*handlers;
+	void				*arg;
+	enum state			 state;
+	int64_t				 started_at;
+	struct loop_timer		 timer;	/* look, pause, or end */
+	struct loop_timer		 deadline;
+	bool	 seen;		/* the server has told us of a holder */
+	bool	 queued;	/* it once had its place */
+	bool	 tried;		/* the token was sent in an acquire */
+	bool	 unsure;	/* the server may know the token */
+	bool	 stale;		/* the token was abandoned: clean up */
+	bool	 deaf;		/* may not subscribe */
+	bool	 away;		/* told so */
+	int64_t	 failures;	/* in a row */
+	int64_t	 polls;		/* in a row */
+	int64_t	 polled;	/* in all */
+	int64_t	 retries;
+	char	 holder[TOKEN_MAX];
+	struct fault	 fault;	/* the last one */
+	/* how it will end */
+	enum waiter_end	 end;
+	int64_t		 sent_at;
+};
+
+static bool
+one_try(const struct waiter *w)
+{
+	return config_wait_limit_ms(w->cfg) == 0;
+}
+
+static void
+stop(struct waiter *w, enum waiter_end end)
+{
+	w->end = end;
+	w->state = STATE_OVER;
+	voter_cancel(w->voter);
+	loop_timer_clear(w->loop, &w->timer);
+	loop_timer_clear(w->loop, &w->deadline);
+}
+
+static void
+finish(struct waiter *w, enum waiter_end end)
+{
+	stop(w, end);
+	w->handlers->ended(w->arg, end, w->sent_at,
+	    end == WAITER_FAILED ? &w->fault : NULL);
+}
+
+static bool
+known_to_server(const struct waiter *w)
+{
+	return w->unsure ||
+	    (w->state == STATE_ASKING && voter_has_sent(w->voter));
+}
+
+static void
+leave(struct waiter *w, enum waiter_end end)
+{
+	if (!known_to_server(w)) {
+		finish(w, end);
+		return;
+	}
+	w->end = end;
+	w->state = STATE_LEAVING;
+	loop_timer_clear(w->loop, &w->timer);
+	loop_timer_clear(w->loop, &w->deadline);
+	voter_ask(w->voter, w->lock, LOCK_RELEASE, LEAVE_MS, true);
+}
+
+static void
+give_up(struct waiter *w)
+{
+	leave(w, w->seen ? WAITER_BUSY : WAITER_FAILED);
+}
+
+static void
+ask(struct waiter *w, enum lock_op op)
+{
+	w->state = STATE_ASKING;
+	loop_timer_clear(w->loop, &w->timer);
+	w->tried = true;
+	voter_ask(w->voter, w->lock, op, w->cfg->command_timeout_ms, false);
+}
+
+static enum lock_op
+join_op(const struct waiter *w)
+{
+	return w->deaf ? LOCK_QUEUE : LOCK_JOIN;
+}
+
+/* Ask anew, with whatever has to come first. */
+static void
+try_again(struct waiter *w)
+{
+	w->retries++;
+	if (w->stale) {
+		w->state = STATE_CLEANING;
+		voter_ask(w->voter, w->lock, LOCK_RELEASE,
+		    w->cfg->command_timeout_ms, false);
+	} else if (!w->tried && !w->queued)
+		ask(w, LOCK_TAKE);
+	else
+		ask(w, one_try(w) ? LOCK_ASK : join_op(w));
+}
+
+static void
+pause_for(struct waiter *w, int64_t ms)
+{
+	/* Jittered by half, so that many never strike together. */
+	ms -= token_random((uint32_t)(ms / 2 + 1));
+	w->state = STATE_PAUSING;
+	loop_timer_set(w->loop, &w->timer, clock_add(clock_now(), ms));
+}
+
+/*
+ * When waiting ends.  Until the server has told of a holder, --connect-timeout
+ * bounds a wait without -w; afterwards -r counts too, as the time its pauses
+ * would have taken, but for polling, which counts tries.
+ */
+static void
+set_deadline(struct waiter *w, bool polling)
+{
+	int64_t limit = polling || !w->seen ? w->cfg->wait_ms :
+	    config_wait_limit_ms(w->cfg);
+
+	if (limit == CONFIG_FOREVER && !w->seen)
+		limit = w->cfg->connect_timeout_ms;
+	if (limit == CONFIG_FOREVER || one_try(w))
+		loop_timer_clear(w->loop, &w->deadline);
+	else
+		loop_timer_set(w->loop, &w->deadline,
+		    clock_add(w->started_at, limit));
+}
+
+/* The server could not be asked, or can't answer now: later again. */
+static void
+trouble(struct waiter *w, const struct fault *fault)
+{
+	w->fault = *fault;
+	if (one_try(w)) {
+		give_up(w);
+		return;
+	}
+	w->failures++;
+	if (w->queued && !w->away) {
+		w->away = true;
+		w->handlers->news(w->arg, WAITER_AWAY, fault);
+	}
+	pause_for(w, w->queued && w->failures == 1 ? RECONNECT_MS :
+	    timing_reach_pause_ms(w->failures));
+}
+
+static void
+poll_later(struct waiter *w)
+{
+	if (w->cfg->retries != CONFIG_FOREVER &&
+	    w->polled >= w->cfg->retries) {
+		give_up(w);
+		return;
+	}
+	w->polled++;
+	pause_for(w, timing_backoff_ms(w->cfg->retry_delay_ms,
+	    w->cfg->retry_max_ms, w->polls++));
+	w->state = STATE_QUEUED; /* a message cuts the pause short */
+}
+
+/* Wait in line; left_ms and rank are what the server said last. */
+static void
+stand(struct waiter *w, int64_t left_ms, int64_t rank)
+{
+	w->state = STATE_QUEUED;
+	if (w->deaf || (left_ms < 0 && rank == 0)) {
+		set_deadline(w, true);
+		poll_later(w);
+		return;
+	}
+	w->polls = 0;
+	loop_timer_set(w->loop, &w->timer, clock_add(clock_now(),
+	    timing_look_ms(left_ms, rank, w->cfg->ttl_ms,
+	    token_random(100))));
+}
+
+static void
+held(struct waiter *w, enum lock_op op, const struct answer *answer)
+{
+	w->seen = true;
+	if (answer->holder[0] != '\0')
+		memcpy(w->holder, answer->holder, sizeof(w->holder));
+	if (one_try(w)) {
+		w->unsure = false;
+		finish(w, WAITER_BUSY);
+		return;
+	}
+	set_deadline(w, false);
+	if (op != LOCK_JOIN && op != LOCK_QUEUE) {
+		w->unsure = false;
+		ask(w, join_op(w));
+		return;
+	}
+	if (!w->queued)
+		w->handlers->news(w->arg, WAITER_WAITS, NULL);
+	w->unsure = w->queued = true;
+	stand(w, answer->foreign ? -1 : answer->left_ms, answer->rank);
+}
+
+static void
+ours(struct waiter *w, int64_t sent_at)
+{
+	struct timing_lease lease = timing_lease(sent_at, w->cfg->ttl_ms,
+	    w->cfg->kill_after_ms);
+
+	w->unsure = true;
+	/* Too late to be of use: prove it, or take it, again. */
+	if (clock_now() >= lease.term_at) {
+		w->retries++;
+		ask(w, LOCK_ASK);
+		return;
+	}
+	w->sent_at = sent_at;
+	finish(w, WAITER_ACQUIRED);
+}
+
+static void
+refused(struct waiter *w, const struct answer *answer)
+{
+	/* Who had a place waits for a failover or a full disk to pass. */
+	if (answer->refusal == REFUSAL_AWAY ||
+	    (w->queued && answer->refusal == REFUSAL_UNFIT)) {
+		trouble(w, &answer->fault);
+		return;
+	}
+	w->fault = answer->fault;
+	leave(w, WAITER_FAILED);
+}
+
+static void
+read_answer(struct waiter *w, enum lock_op op, int64_t sent_at,
+    const struct reply *reply)
+{
+	struct answer answer;
+
+	lock_read(w->lock, op, reply, &answer);
+	if (answer.verdict != VERDICT_ERROR) {
+		w->failures = 0;
+		if (w->away)
+			w->handlers->news(w->arg, WAITER_BACK, NULL);
+		w->away = false;
+	}
+	switch (answer.verdict) {
+	case VERDICT_OURS:
+		ours(w, sent_at);
+		break;
+	case VERDICT_FULL:
+		ask(w, one_try(w) ? LOCK_ASK : join_op(w));
+		break;
+	case VERDICT_HELD:
+		held(w, op, &answer);
+		break;
+	case VERDICT_ERROR:
+		refused(w, &answer);
+		break;
+	case VERDICT_GONE:
+		/* No acquire says so. */
+		fault_set(&w->fault, FAULT_UNFIT, 0,
+		    "the server's answer makes no sense");
+		leave(w, WAITER_FAILED);
+		break;
+	}
+}
+
+static void
+renew_token(struct waiter *w)
+{
+	struct fault fault;
+
+	if (token_make(w->owner, w->lock->token) == -1) {
+		fault_set(&fault, FAULT_SYSTEM, 0, "no random numbers");
+		w->fault = fault;
+		finish(w, WAITER_FAILED);
+		return;
+	}
+	w->stale = w->tried = w->unsure = false;
+	try_again(w);
+}
+
+static void
+on_answer(void *arg, enum lock_op op, int64_t sent_at,
+    const struct reply *reply, bool deaf)
+{
+	struct waiter *w = arg;
+
+	switch (w->state) {
+	case STATE_LEAVING:
+		finish(w, w->end);
+		break;
+	case STATE_CLEANING:
+		renew_token(w);
+		break;
+	case STATE_ASKING:
+		if (deaf && !w->deaf) {
+			w->deaf = true;
+			w->handlers->news(w->arg, WAITER_DEAF, NULL);
+		}
+		if (reply == NULL)
+			ask(w, join_op(w));
+		else
+			read_answer(w, op, sent_at, reply);
+		break;
+	case STATE_QUEUED:
+	case STATE_PAUSING:
+	case STATE_OVER:
+		break; /* nothing was asked */
+	}
+}
+
+static void
+on_message(void *arg, const char *text, size_t len)
+{
+	static const char first[] = "first:";
+	struct waiter *w = arg;
+	char number[24];
+	const char *why;
+	int64_t ms;
+
+	if (w->state != STATE_QUEUED)
+		return; /* what is under way will tell */
+	if (len > strlen(first) && len < sizeof(number) &&
+	    memcmp(text, first, strlen(first)) == 0) {
+		snprintf(number, sizeof(number), "%.*s",
+		    (int)(len - strlen(first)), text + strlen(first));
+		if (parse_count(number, 0, INT64_MAX, &ms, &why) == -1)
+			ms = -1;
+		stand(w, ms, 0);
+		return;
+	}
+	/* Any other means: ask now.  A grant is proven without joining. */
+	ask(w, len == 5 && memcmp(text, "grant", 5) == 0 ? LOCK_ASK :
+	    join_op(w));
+}
+
+static void
+on_failed(void *arg, enum voter_failure why, const struct fault *fault)
+{
+	struct waiter *w = arg;
+
+	if (w->state == STATE_OVER)
+		return;
+	if (w->state == STATE_LEAVING) {
+		finish(w, w->end);
+		return;
+	}
+	switch (why) {
+	case VOTER_UNREACHED:
+		voter_abandon(w->voter, w->lock, LOCK_RELEASE);
+		break;
+	case VOTER_BROKEN:
+		w->unsure = true;
+		break;
+	case VOTER_LOGIN:
+		w->unsure = true;
+		if (fault->code != FAULT_UNAVAILABLE) {
+			w->fault = *fault;
+			leave(w, WAITER_FAILED);
+			return;
+		}
+		voter_abandon(w->voter, w->lock, LOCK_RELEASE);
+		w->stale = true;
+		break;
+	case VOTER_SILENT:
+		voter_abandon(w->voter, w->lock, LOCK_RELEASE);
+		w->unsure = w->stale = true;
+		break;
+	}
+	trouble(w, fault);
+}
+
+static void
+on_timer(void *arg)
+{
+	struct waiter *w = arg;
+
+	switch (w->state) {
+	case STATE_QUEUED:
+		w->retries++;
+		ask(w, join_op(w));
+		break;
+	case STATE_PAUSING:
+		try_again(w);
+		break;
+	case STATE_OVER:
+		finish(w, w->end); /* of a leave that told nobody */
+		break;
+	case STATE_ASKING:
+	case STATE_CLEANING:
+	case STATE_LEAVING:
+		break; /* the voter has its own timer */
+	}
+}
+
+static void
+on_deadline(void *arg)
+{
+	give_up(arg);
+}
+
+struct waiter *
+waiter_new(struct loop *loop, const struct config *cfg, struct voter *voter,
+    struct lock *lock, const struct token_owner *owner,
+    const struct waiter_handlers *handlers, void *arg, struct fault *fault)
+{
+	struct waiter *w = calloc(1, sizeof(*w));
+
+	if (w == NULL || token_make(owner, lock->token) == -1) {
+		free(w);
+		fault_set(fault, FAULT_SYSTEM, 0,
+		    "no memory, or no random numbers");
+		return NULL;
+	}
+	w->loop = loop;
+	w->cfg = cfg;
+	w->voter = voter;
+	w->lock = lock;
+	w->owner = owner;
+	w->handlers = handlers;
+	w->arg = arg;
+	w->state = STATE_PAUSING;
+	loop_timer_init(&w->timer, on_timer, w);
+	loop_timer_init(&w->deadline, on_deadline, w);
+	fault_set(&w->fault, FAULT_UNAVAILABLE, 0, "%s: no answer in time",
+	    cfg->endpoint.shown);
+	return w;
+}
+
+void
+waiter_free(struct waiter *w)
+{
+	if (w == NULL)
+		return;
+	loop_timer_clear(w->loop, &w->timer);
+	loop_timer_clear(w->loop, &w->deadline);
+	free(w);
+}
+
+void
+waiter_start(struct waiter *w)
+{
+	static const struct voter_handlers handlers = {
+		.answer = on_answer,
+		.message = on_message,
+		.failed = on_failed
+	};
+
+	w->started_at = clock_now();
+	voter_set_owner(w->voter, &handlers, w);
+	set_deadline(w, false);
+	ask(w, LOCK_TAKE);
+}
+
+void
+waiter_leave(struct waiter *w)
+{
+	if (w->state == STATE_OVER || w->state == STATE_LEAVING)
+		w->end = WAITER_LEFT;
+	else if (known_to_server(w))
+		leave(w, WAITER_LEFT);
+	else {
+		/* The caller is not to be called back from here. */
+		stop(w, WAITER_LEFT);
+		loop_timer_set(w->loop, &w->timer, clock_now());
+	}
+}
+
+const char *
+waiter_holder(const struct waiter *w)
+{
+	return w->holder;
+}
+
+int64_t
+waiter_retries(const struct waiter *w)
+{
+	return w->retries;
+}

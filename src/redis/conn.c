@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * conn: see conn.h.  Owns the wire, the reply reader and the list of what is
+ * expected next.  Invariant: one entry in expected for each reply that the
+ * server owes; messages owe nothing.  It knows no lock: it moves requests.
+ */
+#include "redis/conn.h"
+
+#include <errno.h>
+#include <hiredis/hiredis.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "core/refusal.h"
+#include "redis/wire.h"
+
+enum expect_kind {
+	EXPECT_AUTH,
+	EXPECT_SELECT,
+	EXPECT_NAME,
+	EXPECT_UNSUBSCRIBE,
+	EXPECT_MULTI,
+	EXPECT_QUEUED,
+	EXPECT_SUBSCRIBE,
+	EXPECT_EXEC,
+	EXPECT_ANSWER
+};
+
+struct expect {
+	enum expect_kind kind;
+	uint32_t	 tag;
+	int64_t		 sent_at;
+};
+
+#define EXPECTED_MAX 64
+
+struct conn {
+	struct loop			*loop;
+	struct wire			*wire;
+	const struct conn_handlers	*handlers;
+	void				*arg;
+	redisReader			*reader;
+	struct buf			 out;
+	bool				 has_sent;
+	bool				 listening;
+	struct expect			 expected[EXPECTED_MAX];
+	unsigned int			 head, count;
+	/* login */
+	bool				 login_told;
+	bool				 login_failed;
+	struct fault			 login_fault;
+	/* the first error inside MULTI ... EXEC, and where it came up */
+	redisReply			*refused;
+	enum expect_kind		 refused_at;
+	char				 stray[160]; /* an error nobody asked */
+	int				 busy;	/* inside a handler */
+	bool				 dead;	/* freed when no longer busy */
+};
+
+static const struct reply *
+as_reply(const redisReply *r)
+{
+	return (const struct reply *)(const void *)r;
+}
+
+static void
+expect(struct conn *c, enum expect_kind kind, uint32_t tag)
+{
+	c->expected[(c->head + c->count++) % EXPECTED_MAX] = (struct expect) {
+		.kind = kind, .tag = tag, .sent_at = clock_now()
+	};
+}
+
+static int
+put_command(struct conn *c, int argc, const char *const *argv)
+{
+	const char *args[REQUEST_ARGS_MAX];
+	char *text = NULL;
+	long long len; /* int in 0.14, long long from 1.0 on */
+	int status, i;
+
+	for (i = 0; i < argc; i++)
+		args[i] = argv[i];
+	len = redisFormatCommandArgv(&text, argc, args, NULL);
+	if (len < 0)
+		return -1;
+	status = buf_put(&c->out, text, (size_t)len);
+	redisFreeCommand(text);
+	return status;
+}
+
+static void
+finish(struct conn *c)
+{
+	wire_close(c->wire);
+	redisReaderFree(c->reader);
+	if (c->refused != NULL)
+		freeReplyObject(c->refused);
+	buf_release(&c->out);
+	free(c);
+}
+
+void
+conn_free(struct conn *c)
+{
+	if (c == NULL)
+		return;
+	c->dead = true;
+	if (c->busy == 0)
+		finish(c);
+}
+
+static void
+go_down(struct conn *c, const struct fault *why)
+{
+	struct fault fault = *why;
+
+	if (c->dead)
+		return;
+	if (c->stray[0] != '\0')
+		refusal_of(c->stray, &fault);
+	wire_close(c->wire);
+	c->wire = NULL;
+	c->handlers->down(c->arg, c, &fault);
+}
+
+static void
+broken(struct conn *c, int error)
+{
+	struct fault fault;
+
+	fault_set(&fault, FAULT_UNAVAILABLE, error, error == 0 ?
+	    "the server closed the connection" : "the connection broke");
+	go_down(c, &fault);
+}
+
+/*
+ * Send what can be sent now.  0, or the errno of a broken wire.  Nothing was
+ * sent while connecting, so that a lease is counted from the first byte on.
+ */
+static int
+push_out(struct conn *c)
+{
+	int64_t now = c->has_sent ? 0 : clock_now();
+	unsigned int i;
+	ssize_t n;
+
+	while (c->out.len > 0) {
+		n = wire_send(c->wire, c->out.data, c->out.len);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1 && errno != EAGAIN)
+			return errno;
+		if (n == -1)
+			break;
+		for (i = 0; !c->has_sent && i < c->count; i++)
+			c->expected[(c->head + i) % EXPECTED_MAX].sent_at =
+			    now;
+		c->has_sent = true;
+		buf_drop(&c->out, (size_t)n);
+	}
+	wire_want_write(c->wire, c->out.len > 0);
+	return 0;
+}
+
+static bool
+is_login(enum expect_kind kind)
+{
+	return kind == EXPECT_AUTH || kind == EXPECT_SELECT ||
+	    kind == EXPECT_NAME;
+}
+
+static void
+login_reply(struct conn *c, enum expect_kind kind, const redisReply *r)
+{
+	enum refusal refusal;
+
+	if (r->type == REDIS_REPLY_ERROR) {
+		snprintf(c->stray, sizeof(c->stray), "%s", r->str);
+		if (kind == EXPECT_NAME || c->login_failed)
+			return; /* a name is not needed */
+		c->login_failed = true;
+		refusal = refusal_of(r->str, &c->login_fault);
+		if (kind == EXPECT_AUTH && refusal != REFUSAL_AWAY)
+			c->login_fault.code = FAULT_REFUSED;
+	}
+}
+
+/* The last login reply is in: a server that was not spoken to yet is. */
+static void
+login_over(struct conn *c)
+{
+	if (c->login_told)
+		return;
+	c->login_told = true;
+	c->handlers->login(c->arg, c, c->login_failed ? &c->login_fault :
+	    NULL);
+}
+
+static void
+exec_reply(struct conn *c, const struct expect *e, redisReply *r)
+{
+	const redisReply *answer = r;
+	bool deaf = false;
+
+	if (r->type == REDIS_REPLY_ARRAY && r->elements > 0) {
+		answer = r->element[0];
+		deaf = r->elements > 1 &&
+		    r->element[1]->type == REDIS_REPLY_ERROR;
+	} else if (c->refused != NULL) {
+		/* Not executed; what was refused while queueing says why. */
+		deaf = c->refused_at == EXPECT_SUBSCRIBE &&
+		    refusal_of(c->refused->str, NULL) == REFUSAL_RIGHTS;
+		answer = deaf ? NULL : c->refused;
+	}
+	c->handlers->answer(c->arg, c, e->tag, e->sent_at, as_reply(answer),
+	    deaf);
+	if (c->refused != NULL)
+		freeReplyObject(c->refused);
+	c->refused = NULL;
+}
+
+static bool
+is_message(const redisReply *r)
+{
+	return r->type == REDIS_REPLY_ARRAY && r->elements == 3 &&
+	    r->element[0]->type == REDIS_REPLY_STRING &&
+	    strcmp(r->element[0]->str, "message") == 0 &&
+	    r->element[2]->type == REDIS_REPLY_STRING;
+}
+
+static void
+dispatch(struct conn *c, redisReply *r)
+{
+	struct expect e;
+
+	if (is_message(r)) {
+		c->handlers->message(c->arg, c, r->element[2]->str,
+		    (size_t)r->element[2]->len);
+		return;
+	}
+	if (c->count == 0) {
+		if (r->type == REDIS_REPLY_ERROR)
+			snprintf(c->stray, sizeof(c->stray), "%s", r->str);
+		return;
+	}
+	e = c->expected[c->head];
+	c->head = (c->head + 1) % EXPECTED_MAX;
+	c->count--;
+	if (!is_login(e.kind)) {
+		c->stray[0] = '\0';
+		login_over(c);
+		if (c->dead)
+			return;
+	}
+	switch (e.kind) {
+	case EXPECT_AUTH:
+	case EXPECT_SELECT:
+	case EXPECT_NAME:
+		login_reply(c, e.kind, r);
+		break;
+	case EXPECT_UNSUBSCRIBE:
+		break;
+	case EXPECT_MULTI:
+	case EXPECT_QUEUED:
+	case EXPECT_SUBSCRIBE:
+		if (r->type == REDIS_REPLY_ERROR && c->refused == NULL) {
+			c->refused = r;
+			c->refused_at = e.kind;
+			return; /* kept */
+		}
+		break;
+	case EXPECT_EXEC:
+		exec_reply(c, &e, r);
+		break;
+	case EXPECT_ANSWER:
+		c->handlers->answer(c->arg, c, e.tag, e.sent_at, as_reply(r),
+		    false);
+		break;
+	}
+}
+
+/* Take all whole replies out of the reader; false: told as broken. */
+static bool
+read_replies(struct conn *c)
+{
+	struct fault fault;
+	void *reply = NULL;
+
+	while (!c->dead && c->wire != NULL) {
+		if (redisReaderGetReply(c->reader, &reply) != REDIS_OK) {
+			fault_set(&fault, FAULT_UNAVAILABLE, 0, "the answer "
+			    "is not Redis's (a TLS port or another service?)");
+			go_down(c, &fault);
+			return false;
+		}
+		if (reply == NULL)
+			return true;
+		dispatch(c, reply);
+		if (reply != c->refused)
+			freeReplyObject(reply);
+	}
+	return false;
+}
+
+static void
+receive(struct conn *c)
+{
+	char chunk[4096];
+	ssize_t n;
+
+	do {
+		n = wire_recv(c->wire, chunk, sizeof(chunk));
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1 && errno == EAGAIN)
+			return;
+		if (n <= 0) {
+			broken(c, n == 0 ? 0 : errno);
+			return;
+		}
+		/* Without memory GetReply fails next. */
+		(void)redisReaderFeed(c->reader, chunk, (size_t)n);
+		if (!read_replies(c))
+			return;
+	} while (n == -1 || n == sizeof(chunk));
+}
+
+static void
+on_ready(void *arg)
+{
+	struct conn *c = arg;
+
+	int error;
+
+	c->busy++;
+	if ((error = push_out(c)) != 0)
+		broken(c, error);
+	else
+		receive(c);
+	c->busy--;
+	if (c->dead && c->busy == 0)
+		finish(c);
+}
+
+static void
+on_failed(void *arg, const struct fault *fault)
+{
+	struct conn *c = arg;
+
+	c->busy++;
+	go_down(c, fault);
+	c->busy--;
+	if (c->dead && c->busy == 0)
+		finish(c);
+}
+
+static int
+put_login(struct conn *c, const struct endpoint *e, const char *name)
+{
+	const char *auth[3] = { "AUTH" }, *select[2] = { "SELECT" };
+	const char *setname[3] = { "CLIENT", "SETNAME", name };
+	char db[16];
+	int n = 1;
+
+	if (e->password != NULL) {
+		if (e->user != NULL)
+			auth[n++] = e->user;
+		auth[n++] = e->password;
+		if (put_command(c, n, auth) == -1)
+			return -1;
+		expect(c, EXPECT_AUTH, 0);
+	}
+	if (e->db != 0) {
+		snprintf(db, sizeof(db), "%d", e->db);
+		select[1] = db;
+		if (put_command(c, 2, select) == -1)
+			return -1;
+		expect(c, EXPECT_SELECT, 0);
+	}
+	if (put_command(c, 3, setname) == -1)
+		return -1;
+	expect(c, EXPECT_NAME, 0);
+	return 0;
+}
+
+struct conn *
+conn_new(struct loop *loop, const struct endpoint *endpoint,
+    struct addresses *known, const char *name,
+    const struct conn_handlers *handlers, void *arg, struct fault *fault)
+{
+	static const struct wire_handlers wire_handlers = {
+		.ready = on_ready, .failed = on_failed
+	};
+	struct conn *c = calloc(1, sizeof(*c));
+
+	if (c == NULL || (c->reader = redisReaderCreate()) == NULL ||
+	    put_login(c, endpoint, name) == -1) {
+		fault_set(fault, FAULT_SYSTEM, 0, "no memory");
+		goto out;
+	}
+	c->loop = loop;
+	c->handlers = handlers;
+	c->arg = arg;
+	c->wire = wire_open(loop, endpoint, known, &wire_handlers, c, fault);
+	if (c->wire != NULL)
+		return c;
+out:
+	if (c != NULL) {
+		if (c->reader != NULL)
+			redisReaderFree(c->reader);
+		buf_release(&c->out);
+	}
+	free(c);
+	return NULL;
+}
+
+static int
+put_request(struct conn *c, const struct request *request, uint32_t tag)
+{
+	static const char *const multi[] = { "MULTI" }, *const exec[] = {
+		"EXEC" }, *const unsubscribe[] = { "UNSUBSCRIBE" };
+	const char *const subscribe[] = { "SUBSCRIBE", request->channel };
+
+	if (c->listening) {
+		if (put_command(c, 1, unsubscribe) == -1)
+			return -1;
+		expect(c, EXPECT_UNSUBSCRIBE, tag);
+		c->listening = false;
+	}
+	if (!request->listen) {
+		if (put_command(c, request->argc, request->argv) == -1)
+			return -1;
+		expect(c, EXPECT_ANSWER, tag);
+		return 0;
+	}
+	if (put_command(c, 1, multi) == -1 ||
+	    put_command(c, request->argc, request->argv) == -1 ||
+	    put_command(c, 2, subscribe) == -1 ||
+	    put_command(c, 1, exec) == -1)
+		return -1;
+	expect(c, EXPECT_MULTI, tag);
+	expect(c, EXPECT_QUEUED, tag);
+	expect(c, EXPECT_SUBSCRIBE, tag);
+	expect(c, EXPECT_EXEC, tag);
+	/* Also when EXEC fails: some servers have subscribed all the same. */
+	c->listening = true;
+	return 0;
+}
+
+int
+conn_send(struct conn *c, const struct request *request, uint32_t tag)
+{
+	if (c->wire == NULL || c->count + 6 > EXPECTED_MAX ||
+	    put_request(c, request, tag) == -1)
+		return -1;
+	/* A broken wire is found, and told, from the loop. */
+	(void)push_out(c);
+	return 0;
+}
+
+bool
+conn_has_sent(const struct conn *c)
+{
+	return c->has_sent;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * conn: one logged-in connection.  Requests go out in order, the login in the
+ * same write as the first; replies come back in order and are handed to the
+ * owner with the tag of their request.  RESP2.
+ */
+#ifndef RLOCK_CONN_H
+#define RLOCK_CONN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "core/lock.h"
+#include "core/reply.h"
+#include "loop/loop.h"
+#include "redis/resolve.h"
+#include "words/endpoint.h"
+
+struct conn;
+
+struct conn_handlers {
+	/* The reply to the request with this tag.  sent_at is from before it
+	 * was sent.  deaf: its script has run, or not (reply NULL), but the
+	 * right to subscribe is missing. */
+	void	(*answer)(void *arg, struct conn *, uint32_t tag,
+		    int64_t sent_at, const struct reply *, bool deaf);
+	/* Something was published on the channel listened to. */
+	void	(*message)(void *arg, struct conn *, const char *text,
+		    size_t len);
+	/* The login is over: fault is NULL, or says why it was refused; what
+	 * follows it was then executed all the same, as another user or in
+	 * another database. */
+	void	(*login)(void *arg, struct conn *, const struct fault *fault);
+	/* Not connected, or broken; nothing more will come. */
+	void	(*down)(void *arg, struct conn *, const struct fault *);
+};
+
+/*
+ * Start connecting and log in as the endpoint says, naming the connection
+ * name (printable ASCII without blanks).  Handlers are called from the loop
+ * only, and may call conn_free.  NULL and a fault when it can't start.
+ */
+struct conn *conn_new(struct loop *, const struct endpoint *,
+    struct addresses *known, const char *name, const struct conn_handlers *,
+    void *arg, struct fault *);
+
+/* Close it; no handler is called any more.  NULL is fine. */
+void conn_free(struct conn *);
+
+/*
+ * Send a request, or keep it until connected.  When the connection listens
+ * to a channel it stops to (RESP2 refuses scripts meanwhile).  0, or -1
+ * without memory.
+ */
+int conn_send(struct conn *, const struct request *, uint32_t tag);
+
+/* Whether bytes of a request may have reached the server. */
+bool conn_has_sent(const struct conn *);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * main: from argv to what is asked for; the only caller of exit.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "top/cmd_run.h"
+#include "words/config.h"
+#include "words/options.h"
+#include "words/outcome.h"
+
+/*
+ * Open /dev/null on those of the descriptors 0 to 2 that are closed, so that
+ * no message ever lands in a connection that got their number.  Returns which.
+ */
+static unsigned int
+fill_descriptors(void)
+{
+	struct pollfd fds[3] = { { .fd = 0 }, { .fd = 1 }, { .fd = 2 } };
+	unsigned int closed = 0;
+	int i;
+
+	if (poll(fds, 3, 0) == -1)
+		return 0;
+	for (i = 0; i < 3; i++) {
+		if ((fds[i].revents & POLLNVAL) == 0)
+			continue;
+		closed |= 1U << i;
+		/* The lowest free number is this one. */
+		if (open("/dev/null", O_RDWR) == -1)
+			break; /* then nothing else can be opened either */
+	}
+	return closed;
+}
+
+/* What was asked for goes to stdout; a full disk is an error. */
+static int
+print(const struct buf *text)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < text->len) {
+		n = write(STDOUT_FILENO, text->data + done, text->len - done);
+		if (n == -1 && errno != EINTR) {
+			log_say(LOG_LEVEL_NORMAL, "can't write to stdout: %s",
+			    strerror(errno));
+			return EXIT_FAILURE;
+		}
+		if (n > 0)
+			done += (size_t)n;
+	}
+	return EXIT_SUCCESS;
+}
+
+static int
+print_help(void)
+{
+	struct buf text = { 0 };
+	int status = options_help(&text) == -1 ? EXIT_FAILURE : print(&text);
+
+	buf_release(&text);
+	return status;
+}
+
+static int
+print_version(void)
+{
+	struct buf text = { 0 };
+	int status = buf_puts(&text, "rlock " RLOCK_VERSION "\n") == -1 ?
+	    EXIT_FAILURE : print(&text);
+
+	buf_release(&text);
+	return status;
+}
+
+/* Die as the command did, so that the caller sees the truth; no second core
+ * is written.  Returns only as PID 1, which no signal of its own kills. */
+static void
+die_of(int number)
+{
+	struct sigaction action = { .sa_handler = SIG_DFL };
+	sigset_t mask;
+
+	(void)prctl(PR_SET_DUMPABLE, 0);
+	sigaction(number, &action, NULL); /* fails for KILL: default anyway */
+	sigemptyset(&mask);
+	sigaddset(&mask, number);
+	raise(number);
+	sigprocmask(SIG_UNBLOCK, &mask, NULL);
+}
+
+int
+main(int argc, char **argv)
+{
+	unsigned int closed = fill_descriptors();
+	struct outcome outcome = { .kind = OUTCOME_ERROR };
+	struct ending ending = { 0, 0 };
+	struct config cfg;
+
+	config_init(&cfg);
+	if (options_read(&cfg, argc, argv, &outcome.fault) == -1) {
+		log_set_level(cfg.verbosity);
+		log_set_subject(NULL);
+		log_say(LOG_LEVEL_NORMAL, "%s", outcome.fault.text);
+		ending.status = outcome_exit_status(&outcome, &cfg);
+	} else switch (cfg.verb) {
+	case VERB_HELP:
+		ending.status = print_help();
+		break;
+	case VERB_VERSION:
+		ending.status = print_version();
+		break;
+	case VERB_RUN:
+		log_set_level(cfg.verbosity);
+		log_set_subject(cfg.key);
+		ending = cmd_run(&cfg, closed);
+		break;
+	}
+	config_release(&cfg);
+	if (ending.signal != 0)
+		die_of(ending.signal);
+	exit(ending.status);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report: see report.h.  The words of the program; it decides nothing else.
+ */
+#include "top/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/signame.h"
+#include "base/token.h"
+#include "top/report_file.h"
+
+#define DESCRIPTION_MAX 400
+
+/* "3.25" for 3250 ms, into out[24]. */
+static const char *
+seconds(int64_t ms, char *out)
+{
+	snprintf(out, 24, "%" PRId64 ".%02d", ms / 1000,
+	    (int)(ms % 1000 / 10));
+	return out;
+}
+
+static const char *
+describe(const char *holder, char *out)
+{
+	if (holder[0] == '\0')
+		return "others in line";
+	token_describe(holder, strlen(holder), out, DESCRIPTION_MAX);
+	return out;
+}
+
+void
+report_waiting(const char *holder)
+{
+	char who[DESCRIPTION_MAX];
+
+	if (log_wants(LOG_LEVEL_VERBOSE))
+		log_say(LOG_LEVEL_VERBOSE, "waiting: held by %s",
+		    describe(holder, who));
+}
+
+void
+report_away(const struct fault *fault)
+{
+	log_say(LOG_LEVEL_NORMAL, "waiting: %s (trying again; the place in "
+	    "line is kept)", fault->text);
+}
+
+void
+report_back(void)
+{
+	log_say(LOG_LEVEL_VERBOSE, "waiting: the server is back");
+}
+
+void
+report_deaf(void)
+{
+	log_say(LOG_LEVEL_NORMAL, "waiting by polling: this user may not "
+	    "subscribe (grant it subscribe and the channels rlock:*)");
+}
+
+void
+report_acquired(int64_t wait_ms)
+{
+	char wait[24];
+
+	log_say(LOG_LEVEL_VERBOSE, "acquired after %s s",
+	    seconds(wait_ms, wait));
+}
+
+void
+report_renewal_failed(const struct fault *fault, int64_t left_ms)
+{
+	char left[24];
+
+	log_say(LOG_LEVEL_VERBOSE, "not renewed: %s (trying again; %s s "
+	    "left)", fault->text, seconds(left_ms < 0 ? 0 : left_ms, left));
+}
+
+void
+report_lost(const char *holder, bool stopping)
+{
+	const char *then = stopping ? "the command is being stopped" :
+	    "check what else ran meanwhile";
+	char who[DESCRIPTION_MAX];
+
+	if (holder == NULL)
+		log_say(LOG_LEVEL_NORMAL, "lock in doubt: not renewed in time "
+		    "(%s)", stopping ? then : "the command goes on");
+	else if (holder[0] == '\0')
+		log_say(LOG_LEVEL_NORMAL, "lock lost: it is gone from the "
+		    "server, or its time was over (%s)", then);
+	else
+		log_say(LOG_LEVEL_NORMAL, "lock lost: now held by %s (%s)",
+		    describe(holder, who), then);
+}
+
+void
+report_stopping(const char *why, int signal)
+{
+	char name[32];
+
+	log_say(LOG_LEVEL_VERBOSE, "%s: sending %s to the command", why,
+	    signame_of(signal, name, sizeof(name)));
+}
+
+void
+report_forbidden(void)
+{
+	log_say(LOG_LEVEL_NORMAL, "the command can't be signalled: it runs as "
+	    "another user (run rlock under sudo, not sudo under rlock)");
+}
+
+void
+report_stuck(const struct fault *fault, int64_t ttl_ms)
+{
+	char ttl[24];
+
+	log_say(LOG_LEVEL_NORMAL, "not released: %s (it ends by itself within "
+	    "%s s)", fault->text, seconds(ttl_ms, ttl));
+}
+
+void
+report_unheard(void)
+{
+	log_say(LOG_LEVEL_NORMAL, "released, but who waits could not be told: "
+	    "this user may not publish (grant it publish and the channels "
+	    "rlock:*)");
+}
+
+static void
+say_busy(const struct config *cfg, const struct outcome *o)
+{
+	enum log_level level = LOG_LEVEL_VERBOSE;
+
+	/* cron mails every line; a person at a terminal wants to know. */
+	if (!log_wants(level) && isatty(STDERR_FILENO))
+		level = LOG_LEVEL_NORMAL;
+	log_say(level, "busy: held by %s%s", o->holder[0] != '\0' ?
+	    o->holder : "others in line", cfg->wait_ms == 0 ?
+	    " (-w DUR waits)" : "");
+}
+
+static void
+say_ran(const struct outcome *o)
+{
+	char hold[24], name[32];
+
+	if (!log_wants(LOG_LEVEL_VERBOSE))
+		return;
+	if (o->signal != 0)
+		log_say(LOG_LEVEL_VERBOSE, "done after %s s: the command died "
+		    "of %s", seconds(o->hold_ms, hold),
+		    signame_of(o->signal, name, sizeof(name)));
+	else
+		log_say(LOG_LEVEL_VERBOSE, "done after %s s: the command's "
+		    "status is %d", seconds(o->hold_ms, hold), o->status);
+}
+
+void
+report_outcome(const struct config *cfg, const struct outcome *o, int status)
+{
+	char name[32];
+
+	switch (o->kind) {
+	case OUTCOME_RAN:
+		say_ran(o);
+		break;
+	case OUTCOME_BUSY:
+		say_busy(cfg, o);
+		break;
+	case OUTCOME_LOST:
+		break; /* told when it happened */
+	case OUTCOME_TIMEOUT:
+		log_say(LOG_LEVEL_VERBOSE, "stopped: --max-run was over");
+		break;
+	case OUTCOME_INTERRUPTED:
+		log_say(LOG_LEVEL_VERBOSE, "interrupted by %s: the command "
+		    "was not run", signame_of(o->signal, name, sizeof(name)));
+		break;
+	case OUTCOME_UNAVAILABLE:
+	case OUTCOME_REFUSED:
+	case OUTCOME_ERROR:
+		log_say(LOG_LEVEL_NORMAL, "%s", o->fault.text);
+		break;
+	}
+	if (cfg->report != NULL)
+		report_file_write(cfg, o, status);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report: what a run tells: lines on stderr, and the file of --report.  Here
+ * alone is decided which event is worth a line, and at which level.
+ */
+#ifndef RLOCK_REPORT_H
+#define RLOCK_REPORT_H
+
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "words/config.h"
+#include "words/outcome.h"
+
+/* In line behind the holder of this token ("" when it is not known). */
+void report_waiting(const char *holder);
+
+/* The server is away while we wait; it is back. */
+void report_away(const struct fault *);
+void report_back(void);
+
+/* Not allowed to subscribe. */
+void report_deaf(void);
+
+void report_acquired(int64_t wait_ms);
+
+/* A renewal failed; the lease lasts for left_ms more. */
+void report_renewal_failed(const struct fault *, int64_t left_ms);
+
+/*
+ * The lock is lost, or in doubt (holder NULL); holder: who has it ("":
+ * nobody).  stopping: the command is being stopped, else it goes on.
+ */
+void report_lost(const char *holder, bool stopping);
+
+/* The command is told to end. */
+void report_stopping(const char *why, int signal);
+
+/* The kernel forbids to send the command a signal. */
+void report_forbidden(void);
+
+/* The lock was not released: it ends by itself when its lease does. */
+void report_stuck(const struct fault *, int64_t ttl_ms);
+
+/* Released, but the waiters could not be told. */
+void report_unheard(void);
+
+/*
+ * The last line of a run that did not go well, or the summary at -v; then the
+ * file of --report, if asked for.  The status is the one to exit with.
+ */
+void report_outcome(const struct config *, const struct outcome *,
+    int status);
+
+#endif

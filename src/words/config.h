@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config: what this run is to do.  Filled by words/options from argv and the
+ * environment, checked once, const from then on.
+ */
+#ifndef RLOCK_CONFIG_H
+#define RLOCK_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "words/endpoint.h"
+
+#define CONFIG_TTL_MIN_MS	100
+#define CONFIG_TTL_MAX_MS	(366LL * 86400 * 1000)
+#define CONFIG_KEY_MAX		1024
+#define CONFIG_FOREVER		(-1)	/* wait_ms, retries: no limit */
+
+enum config_on_lost { ON_LOST_KILL, ON_LOST_WARN };
+
+enum config_verb { VERB_RUN, VERB_HELP, VERB_VERSION };
+
+struct config {
+	enum config_verb verb;
+	/* lock */
+	const char	*key;		/* as given */
+	const char	*prefix;
+	const char	*note;		/* "" when none */
+	int64_t		 ttl_ms;
+	int64_t		 wait_ms;	/* 0: one try; CONFIG_FOREVER */
+	int64_t		 retries;	/* CONFIG_FOREVER: no limit */
+	int64_t		 retry_delay_ms;
+	int64_t		 retry_max_ms;
+	int		 conflict_status;	/* 0 to 255 */
+	/* command */
+	const char	*shell_command;	/* -c, else NULL */
+	char		**command;	/* argv of the command, NULL-ended; with
+					   -c: /bin/sh, -c, STR */
+	enum config_on_lost on_lost;
+	int		 signal;
+	int64_t		 kill_after_ms;	/* 0: KILL at once */
+	int64_t		 max_run_ms;	/* 0: off */
+	/* server */
+	struct endpoint	 endpoint;
+	int64_t		 connect_timeout_ms;
+	int64_t		 command_timeout_ms;
+	const char	*password_file;	/* FILE, or NULL */
+	const char	*env_password;	/* REDISCLI_AUTH, or NULL */
+	/* output */
+	int		 verbosity;	/* enum log_level */
+	const char	*report;	/* FILE, or NULL */
+	/* kept for config_release */
+	char		*owned_command[4];
+};
+
+/* Set every field to its default. */
+void config_init(struct config *);
+
+/*
+ * After options were read: check what must hold between fields, read the
+ * password file, and complete the endpoint (redis://127.0.0.1:6379 when it is
+ * empty; its password).  0, or -1 and a FAULT_USAGE (FAULT_SYSTEM without
+ * memory).
+ */
+int config_check(struct config *, struct fault *);
+
+/* Frees what config_check and endpoint_parse made; the rest is argv's. */
+void config_release(struct config *);
+
+/*
+ * The wait limit in ms from the start, out of -n, -w and -r (the shorter
+ * wins; N retries last as long as their pauses without jitter); CONFIG_FOREVER
+ * when there is none; 0 for one try.
+ */
+int64_t config_wait_limit_ms(const struct config *);
+
+#endif

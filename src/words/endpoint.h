@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * endpoint: a server's URL taken apart.
+ *
+ *	redis://[USER[:PASSWORD]@]HOST[:PORT][/DB]
+ *	unix://[USER[:PASSWORD]@]/PATH[?db=N]	(also redis+unix:// and /PATH)
+ *
+ * USER and PASSWORD are percent-decoded; IPv6 in brackets; query parameters
+ * db, user and password.  It never contacts anything.
+ */
+#ifndef RLOCK_ENDPOINT_H
+#define RLOCK_ENDPOINT_H
+
+#include <stdbool.h>
+
+#include "base/fault.h"
+
+enum endpoint_kind { ENDPOINT_TCP, ENDPOINT_UNIX };
+
+struct endpoint {
+	enum endpoint_kind	 kind;
+	char			*host;	/* TCP: name or address, no brackets */
+	int			 port;	/* TCP: 1 to 65535 */
+	char			*path;	/* unix: at most 107 bytes */
+	char			*user;	/* NULL: the default user */
+	char			*password; /* NULL: none given */
+	int			 db;	/* 0 to INT_MAX */
+	char			*shown;	/* for messages; no secret in it */
+};
+
+/*
+ * Parse text.  0, or -1 and a FAULT_USAGE whose text names the part at fault
+ * and how to write it, and never holds the password.
+ */
+int endpoint_parse(const char *text, struct endpoint *, struct fault *);
+
+void endpoint_release(struct endpoint *);
+
+/* Overwrite the secrets in text (a part of argv) with '*', in place. */
+void endpoint_scrub(char *text);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * option_table: owns the options.  Nothing about an option is written down
+ * anywhere else in the program: getopt's arrays, the variables of the
+ * environment and --help are made from its row.  It must not know what the
+ * values are used for.
+ */
+#include "words/option_table.h"
+
+#include "base/log.h"
+#include "base/token.h"
+#include "words/config.h"
+
+#define AT(field)	offsetof(struct config, field), \
+			sizeof(((struct config *)NULL)->field)
+#define NOWHERE		0, 0
+
+/* In the order of enum config_on_lost. */
+static const char *const on_lost_choices[] = { "kill", "warn", NULL };
+
+const struct option_def option_table[OPTION_ROWS] = {
+	{ GROUP_LOCK, "k", { "key" }, "KEY",
+	    KIND_STRING, AT(key), 0, 0,
+	    .help = "name of the lock, 1 to 1024 bytes" },
+	{ GROUP_LOCK, "t", { "ttl" }, "DUR",
+	    KIND_DURATION, AT(ttl_ms), CONFIG_TTL_MIN_MS, CONFIG_TTL_MAX_MS,
+	    .help = "lease time, renewed every third of it (30s)",
+	    .env = "RLOCK_TTL" },
+	{ GROUP_LOCK, "xe", { "exclusive" }, NULL,
+	    KIND_IGNORED, NOWHERE, 0, 0,
+	    .help = "one holder (always)" },
+	{ GROUP_LOCK, "n", { "nonblock", "nb", "nonblocking" }, NULL,
+	    KIND_SET, AT(wait_ms), 0, 0,
+	    .help = "give up at once if the lock is held" },
+	{ GROUP_LOCK, "w", { "wait", "timeout" }, "DUR",
+	    KIND_DURATION, AT(wait_ms), 0, 0,
+	    .help = "give up after DUR; 0 is -n (for ever)" },
+	{ GROUP_LOCK, "r", { "retries" }, "N",
+	    KIND_COUNT, AT(retries), 0, INT32_MAX,
+	    .help = "give up after N pauses; 0 is -n (no limit)" },
+	{ GROUP_LOCK, "", { "retry-delay" }, "DUR",
+	    KIND_DURATION, AT(retry_delay_ms), 1, 0,
+	    .help = "first pause, doubled each time (100ms)" },
+	{ GROUP_LOCK, "", { "retry-max" }, "DUR",
+	    KIND_DURATION, AT(retry_max_ms), 1, 0,
+	    .help = "longest pause (1s)" },
+	{ GROUP_LOCK, "E", { "conflict-exit-code" }, "N",
+	    KIND_COUNT, AT(conflict_status), 0, 255,
+	    .help = "status when the lock was not obtained (75)" },
+	{ GROUP_LOCK, "", { "note" }, "TEXT",
+	    KIND_STRING, AT(note), 0, TOKEN_NOTE_MAX,
+	    .help = "up to 80 bytes that others see of the holder" },
+	{ GROUP_LOCK, "", { "prefix" }, "STR",
+	    KIND_STRING, AT(prefix), 0, 0,
+	    .help = "put in front of the key (lock:)",
+	    .env = "RLOCK_PREFIX" },
+
+	{ GROUP_COMMAND, "c", { "command" }, "STR",
+	    KIND_STRING, AT(shell_command), 0, 0,
+	    .help = "run STR by /bin/sh -c" },
+	{ GROUP_COMMAND, "o", { "close" }, NULL,
+	    KIND_IGNORED, NOWHERE, 0, 0,
+	    .help = "the command gets no descriptor of ours (always)" },
+	{ GROUP_COMMAND, "", { "on-lost" }, "ACTION",
+	    KIND_CHOICE, AT(on_lost), 0, 0, .choices = on_lost_choices,
+	    .help = "when the lock is lost: kill or warn (kill)" },
+	{ GROUP_COMMAND, "", { "signal" }, "SIG",
+	    KIND_SIGNAL, AT(signal), 0, 0,
+	    .help = "first signal to stop the command (TERM)" },
+	{ GROUP_COMMAND, "", { "kill-after" }, "DUR",
+	    KIND_DURATION, AT(kill_after_ms), 0, 0,
+	    .help = "KILL follows this long after it (5s)" },
+	{ GROUP_COMMAND, "", { "max-run" }, "DUR",
+	    KIND_DURATION, AT(max_run_ms), 0, 0,
+	    .help = "stop the command after DUR, status 124; 0 is off" },
+
+	{ GROUP_SERVER, "u", { "url" }, "URL",
+	    KIND_URL, NOWHERE, 0, 0,
+	    .help = "the server (redis://127.0.0.1:6379)",
+	    .env = "RLOCK_URL" },
+	{ GROUP_SERVER, "", { "connect-timeout" }, "DUR",
+	    KIND_DURATION, AT(connect_timeout_ms), 1, 0,
+	    .help = "to resolve, connect and log in (2s)" },
+	{ GROUP_SERVER, "", { "command-timeout" }, "DUR",
+	    KIND_DURATION, AT(command_timeout_ms), 1, 0,
+	    .help = "for one answer of the server (2s)" },
+	{ GROUP_SERVER, "", { "password-file" }, "FILE",
+	    KIND_STRING, AT(password_file), 1, 0,
+	    .help = "its first line is the password" },
+
+	{ GROUP_OUTPUT, "", { "report" }, "FILE",
+	    KIND_STRING, AT(report), 1, 0,
+	    .help = "write how the run ended, a JSON object" },
+	{ GROUP_OUTPUT, "v", { "verbose" }, NULL,
+	    KIND_SET, AT(verbosity), LOG_LEVEL_VERBOSE, 0,
+	    .help = "say who holds the lock, waits, times" },
+	{ GROUP_OUTPUT, "q", { "quiet" }, NULL,
+	    KIND_SET, AT(verbosity), LOG_LEVEL_QUIET, 0,
+	    .help = "say nothing at all" },
+	{ GROUP_OUTPUT, "h", { "help" }, NULL,
+	    KIND_SET, AT(verb), VERB_HELP, 0,
+	    .help = "print this help" },
+	{ GROUP_OUTPUT, "V", { "version" }, NULL,
+	    KIND_SET, AT(verb), VERB_VERSION, 0,
+	    .help = "print the version" },
+};
