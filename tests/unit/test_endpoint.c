@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * endpoint: the grammar, what it refuses and how it says so, and that a
+ * password gets into no message.
+ */
+#include "check.h"
+#include "words/endpoint.h"
+
+struct good {
+	const char	*url, *host;
+	int		 port;
+	const char	*path, *user, *password;
+	int		 db;
+	const char	*shown;
+};
+
+static void
+check_good(const struct good *row)
+{
+	struct endpoint ep;
+	struct fault fault = { 0 };
+	int line = __LINE__;
+
+	if (endpoint_parse(row->url, &ep, &fault) == -1) {
+		check_str(fault.text, "", row->url, __FILE__, line);
+		return;
+	}
+	check_eq(ep.kind, row->path != NULL ? ENDPOINT_UNIX : ENDPOINT_TCP,
+	    row->url, __FILE__, line);
+	check_str(ep.host, row->host, row->url, __FILE__, line);
+	check_eq(ep.port, row->port, row->url, __FILE__, line);
+	check_str(ep.path, row->path, row->url, __FILE__, line);
+	check_str(ep.user, row->user, row->url, __FILE__, line);
+	check_str(ep.password, row->password, row->url, __FILE__, line);
+	check_eq(ep.db, row->db, row->url, __FILE__, line);
+	check_str(ep.shown, row->shown, row->url, __FILE__, line);
+	endpoint_release(&ep);
+	CHECK(ep.shown == NULL && ep.password == NULL);
+	endpoint_release(&ep);
+}
+
+static void
+tcp(void)
+{
+	static const struct good rows[] = {
+		{ "redis://h", "h", 6379, NULL, NULL, NULL, 0,
+		    "redis://h:6379" },
+		{ "REDIS://h/", "h", 6379, NULL, NULL, NULL, 0,
+		    "redis://h:6379" },
+		{ "redis://127.0.0.1:1/0", "127.0.0.1", 1, NULL, NULL, NULL,
+		    0, "redis://127.0.0.1:1" },
+		{ "redis://h:65535/2147483647", "h", 65535, NULL, NULL, NULL,
+		    2147483647, "redis://h:65535/2147483647" },
+		{ "redis://u:p@h:7/3", "h", 7, NULL, "u", "p", 3,
+		    "redis://h:7/3" },
+		{ "redis://:p@h", "h", 6379, NULL, NULL, "p", 0,
+		    "redis://h:6379" },
+		{ "redis://u@h", "h", 6379, NULL, "u", NULL, 0,
+		    "redis://h:6379" },
+		{ "redis://u:@h", "h", 6379, NULL, "u", "", 0,
+		    "redis://h:6379" },
+		{ "redis://:@h", "h", 6379, NULL, NULL, NULL, 0,
+		    "redis://h:6379" },
+		{ "redis://@h", "h", 6379, NULL, NULL, NULL, 0,
+		    "redis://h:6379" },
+		{ "redis://u:a:b:@h", "h", 6379, NULL, "u", "a:b:", 0,
+		    "redis://h:6379" },
+		{ "redis://%75%3a:%40%2F%3f%23%25+%20%C3%A9%0a@h", "h", 6379,
+		    NULL, "u:", "@/?#%+ \xc3\xa9\n", 0, "redis://h:6379" },
+		{ "redis://[::1]", "::1", 6379, NULL, NULL, NULL, 0,
+		    "redis://[::1]:6379" },
+		{ "redis://u:p@[2001:db8::1]:7001/2", "2001:db8::1", 7001,
+		    NULL, "u", "p", 2, "redis://[2001:db8::1]:7001/2" },
+		{ "redis://[fe80::1%25eth0]:1", "fe80::1%eth0", 1, NULL, NULL,
+		    NULL, 0, "redis://[fe80::1%eth0]:1" },
+		{ "redis://[::ffff:10.0.0.1]", "::ffff:10.0.0.1", 6379, NULL,
+		    NULL, NULL, 0, "redis://[::ffff:10.0.0.1]:6379" },
+		{ "redis://a-b_c.example.", "a-b_c.example.", 6379, NULL,
+		    NULL, NULL, 0, "redis://a-b_c.example.:6379" },
+		{ "redis://h?db=4", "h", 6379, NULL, NULL, NULL, 4,
+		    "redis://h:6379/4" },
+		{ "redis://h:9/?db=4", "h", 9, NULL, NULL, NULL, 4,
+		    "redis://h:9/4" },
+		{ "redis://h/1?user=u%26&password=p%3d=x", "h", 6379, NULL,
+		    "u&", "p==x", 1, "redis://h:6379/1" },
+		{ "redis://u@h?password=p", "h", 6379, NULL, "u", "p", 0,
+		    "redis://h:6379" },
+		{ "redis://h?user=&password=", "h", 6379, NULL, NULL, NULL, 0,
+		    "redis://h:6379" },
+		{ "redis://h:0080", "h", 80, NULL, NULL, NULL, 0,
+		    "redis://h:80" },
+	};
+	size_t i;
+
+	for (i = 0; i < CHECK_COUNT(rows); i++)
+		check_good(&rows[i]);
+}
+
+static void
+sockets(void)
+{
+	static const struct good rows[] = {
+		{ "/run/redis.sock", NULL, 0, "/run/redis.sock", NULL, NULL,
+		    0, "unix:///run/redis.sock" },
+		{ "/p?db=2&password=x", NULL, 0, "/p", NULL, "x", 2,
+		    "unix:///p?db=2" },
+		{ "unix:///p", NULL, 0, "/p", NULL, NULL, 0, "unix:///p" },
+		{ "unix:///p?db=2", NULL, 0, "/p", NULL, NULL, 2,
+		    "unix:///p?db=2" },
+		{ "redis+unix:///p/q", NULL, 0, "/p/q", NULL, NULL, 0,
+		    "unix:///p/q" },
+		{ "unix://u:p@/p", NULL, 0, "/p", "u", "p", 0, "unix:///p" },
+		{ "unix://:p%2f@/p", NULL, 0, "/p", NULL, "p/", 0,
+		    "unix:///p" },
+		{ "unix:///a@b:c", NULL, 0, "/a@b:c", NULL, NULL, 0,
+		    "unix:///a@b:c" },
+		{ "unix:///a%20b%3f%25", NULL, 0, "/a b?%", NULL, NULL, 0,
+		    "unix:///a b?%" },
+		{ "unix:///\xc3\xa9", NULL, 0, "/\xc3\xa9", NULL, NULL, 0,
+		    "unix:///\xc3\xa9" },
+	};
+	size_t i;
+
+	for (i = 0; i < CHECK_COUNT(rows); i++)
+		check_good(&rows[i]);
+}
+
+static void
+path_length(void)
+{
+	struct endpoint ep;
+	struct fault fault;
+	char url[256] = "unix:///";
+	size_t len;
+
+	for (len = 100; len < 120; len++) {
+		memset(url + 8, 'x', len - 1);
+		url[7 + len] = '\0';
+		fault.text[0] = '\0';
+		CHECK_EQ(endpoint_parse(url, &ep, &fault),
+		    len <= 107 ? 0 : -1);
+		if (len == 108)
+			CHECK_HAS(fault.text, "108 bytes");
+		endpoint_release(&ep);
+	}
+	/* The limit counts decoded bytes. */
+	memset(url, 0, sizeof(url));
+	strcpy(url, "unix:///");
+	for (len = 1; len < 80; len++)
+		strcat(url, len % 2 == 0 ? "%41" : "x");
+	CHECK(strlen(url + 7) > 107);
+	CHECK_EQ(endpoint_parse(url, &ep, &fault), 0);
+	CHECK_EQ(strlen(ep.path), 80);
+	endpoint_release(&ep);
+}
+
+static void
+refused(void)
+{
+	static const struct { const char *url, *says; } rows[] = {
+		{ "", "empty" }, { "h", "no scheme" },
+		{ "h:6379", "no scheme" }, { "://h", "no scheme" },
+		{ "redis:h", "no scheme" }, { "redis:/h", "no scheme" },
+		{ "http://h", "http:// is no scheme" },
+		{ "http://h", "redis+unix://" },
+		{ "rediss://h", "rediss:// is not supported by this version" },
+		{ "REDISS://h", "not supported by this version" },
+		{ "sentinel://h/m", "sentinel:// is not supported" },
+		{ "sentinels://h/m", "sentinels:// is not supported" },
+		{ "cluster://h", "cluster:// is not supported" },
+		{ "clusters://h", "clusters:// is not supported" },
+		{ "local:", "local: is not supported" },
+		{ "local:/d", "local: is not supported" },
+		{ "redis://", "no host" }, { "redis://:7", "no host" },
+		{ "redis:///0", "no host" }, { "redis://u:p@", "no host" },
+		{ "redis://u:p@:7", "no host" }, { "redis://?db=1",
+		    "no host" },
+		{ "redis://h:", "port" }, { "redis://h:/", "port" },
+		{ "redis://h:0", "port" }, { "redis://h:65536", "port" },
+		{ "redis://h:70000", "port" }, { "redis://h:abc", "port" },
+		{ "redis://h:-1", "port" }, { "redis://h:port/", "port" },
+		{ "redis://h:6379x", "port" },
+		{ "redis://h:18446744073709557995", "port" },
+		{ "redis://[::1]7", "port" }, { "redis://[::1]:", "port" },
+		{ "redis://::1:7001", "brackets" }, { "redis://::1",
+		    "brackets" },
+		{ "redis://fe80::1%25e", "brackets" },
+		{ "redis://[::1", "']'" }, { "redis://[]", "IPv6" },
+		{ "redis://[h]", "IPv6" }, { "redis://[127.0.0.1]", "IPv6" },
+		{ "redis://[::1%25]", "IPv6" },
+		{ "redis://h,i", "host" }, { "redis://h%41", "host" },
+		{ "redis://\xc3\xa9", "host" }, { "redis://h]", "host" },
+		{ "redis://u:p@q@h", "%40" }, { "redis://u:p/q@h", "%2F" },
+		{ "redis://u:p?q@h", "%3F" }, { "redis://h/0@", "%40" },
+		{ "redis://h/x", "database" }, { "redis://h/-1", "database" },
+		{ "redis://h/0/", "database" }, { "redis://h//", "database" },
+		{ "redis://h/2147483648", "database" },
+		{ "redis://h/99999999999999999999999999", "database" },
+		{ "redis://h?db=", "database" }, { "redis://h?db",
+		    "database" },
+		{ "redis://h/0?db=1", "database twice" },
+		{ "redis://h?db=1&db=1", "database twice" },
+		{ "unix:///p?db=1&db=1", "database twice" },
+		{ "redis://u@h?user=v", "user twice" },
+		{ "redis://u:p@h?password=q", "password twice" },
+		{ "redis://u:@h?password=q", "password twice" },
+		{ "redis://h?password=q&password=q", "password twice" },
+		{ "redis://h?x=1", "not known" }, { "redis://h?",
+		    "not known" },
+		{ "redis://h?db=1&", "not known" }, { "redis://h?=",
+		    "not known" },
+		{ "redis://h?DB=1", "not known" },
+		{ "redis://h?sentinel-user=x", "not known" },
+		{ "redis://h/#", "%23" }, { "redis://u:p#@h", "%23" },
+		{ "/tmp/a#b", "%23" }, { "redis://h ", "%20" },
+		{ " redis://h", "character 1 of" },
+		{ "redis://h\t", "%09" }, { "redis://h\n", "%0A" },
+		{ "redis://h\x7f", "%7F" }, { "redis://u:p%@h", "%25" },
+		{ "redis://u:p%4@h", "%25" }, { "redis://u:p%gg@h", "%25" },
+		{ "redis://h%", "%25" }, { "redis://h%4", "%25" },
+		{ "redis://u:p%00@h", "%00" }, { "/p%00", "%00" },
+		{ "redis://h#", "character 10 of" },
+		{ "unix://p", "does not begin with '/'" },
+		{ "unix://", "does not begin" }, { "unix:p", "no scheme" },
+		{ "unix://u:p@", "does not begin" },
+		{ "unix://u:p@path", "does not begin" },
+		{ "unix://u:p/x@/path", "%2F" },
+		{ "unix://u:p@q@/path", "second '@'" },
+		{ "unix:///p?x=1", "not known" },
+	};
+	struct endpoint ep;
+	struct fault fault;
+	size_t i;
+
+	for (i = 0; i < CHECK_COUNT(rows); i++) {
+		memset(&fault, 0, sizeof(fault));
+		check_eq(endpoint_parse(rows[i].url, &ep, &fault), -1,
+		    rows[i].url, __FILE__, __LINE__);
+		CHECK_EQ(fault.code, FAULT_USAGE);
+		CHECK_HAS(fault.text, rows[i].says);
+		CHECK(ep.host == NULL && ep.path == NULL && ep.user == NULL &&
+		    ep.password == NULL && ep.shown == NULL);
+		CHECK_EQ(endpoint_parse(rows[i].url, &ep, NULL), -1);
+	}
+}
+
+/* Wherever a password may end up in a URL that is wrong. */
+static void
+no_secret_in_messages(void)
+{
+	static const char *const urls[] = {
+		"redis://u:S3CRET@h", "redis://:S3CRET@h:x",
+		"redis://u:S3CRET", "redis://:S3CRET", "redis://S3CRET:1x",
+		"redis://u:pa/S3CRET@h", "redis://u:pa?S3CRET@h",
+		"redis://u:pa#S3CRET@h", "redis://u:pa@S3CRET@h",
+		"redis://u:pa%S3CRET@h", "redis://u:pa S3CRET@h",
+		"redis://u:[S3CRET@h", "redis://u:pa:S3CRET:@h/x",
+		"redis://h?password=S3CRET&x", "redis://h?S3CRET=1",
+		"redis://h/S3CRET", "redis://h?db=S3CRET",
+		"redis://[S3CRET]", "redis://S3CRET]", "u:S3CRET@h",
+		"S3CRET", "S3CRET@h:1", "rediss://u:S3CRET@h",
+		"http://u:S3CRET@h", "local:S3CRET", "unix://u:S3CRET@p",
+		"unix://u:S3CRET/@/p", "unix://S3CRET", "unix://u:S3CRET@/p",
+		"/p?S3CRET", "/p?password=S3CRET", "/p?password=S3CRET#",
+		"redis://u:S3CRET@h?password=S3CRET",
+	};
+	struct endpoint ep;
+	struct fault fault;
+	size_t i;
+
+	for (i = 0; i < CHECK_COUNT(urls); i++) {
+		memset(&fault, 0, sizeof(fault));
+		if (endpoint_parse(urls[i], &ep, &fault) == 0) {
+			CHECK_LACKS(ep.shown, "S3CRET");
+			endpoint_release(&ep);
+		}
+		CHECK_LACKS(fault.text, "S3CRET");
+	}
+}
+
+static void
+scrub(void)
+{
+	static const struct { const char *url, *want; } rows[] = {
+		{ "redis://u:pass@h:1/0", "redis://u:****@h:1/0" },
+		{ "redis://:p@h", "redis://:*@h" },
+		{ "redis://u@h:6379", "redis://u@h:6379" },
+		{ "redis://h:6379/0", "redis://h:6379/0" },
+		{ "redis://u:a@b:c@h", "redis://u:*****@h" },
+		{ "redis://u:a/b?c@h", "redis://u:*****@h" },
+		{ "u:pw@h", "u:**@h" }, { "", "" }, { ":@", ":@" },
+		{ "redis://h?password=pw&db=1", "redis://h?password=**&db=1" },
+		{ "redis://h?db=1&password=p@w", "redis://h?db=1&password=***" },
+		{ "redis://h?password=", "redis://h?password=" },
+		{ "redis://h?password=a&password=b",
+		    "redis://h?password=*&password=*" },
+		{ "redis://u:p@h?password=q@r", "redis://u:***************"
+		    "@*" },
+		{ "unix://u:pw@/p", "unix://u:**@/p" },
+		{ "unix:///a:b@c", "unix:///a:b@c" },
+		{ "/a:b@c?password=p", "/a:b@c?password=*" },
+		{ "redis://u:pa?password=zz@h", "redis://u:**************"
+		    "**@*" },
+	};
+	char text[64];
+	size_t i;
+
+	for (i = 0; i < CHECK_COUNT(rows); i++) {
+		strcpy(text, rows[i].url);
+		endpoint_scrub(text);
+		CHECK_EQ(strlen(text), strlen(rows[i].url));
+		/* The last two: what is left is not worth a rule. */
+		if (strstr(rows[i].want, "@*") == NULL)
+			CHECK_STR(text, rows[i].want);
+		CHECK_LACKS(text, "q@r");
+		CHECK_LACKS(text, "pa?");
+		CHECK_LACKS(text, "zz");
+	}
+}
+
+int
+main(void)
+{
+	CHECK_RUN(tcp);
+	CHECK_RUN(sockets);
+	CHECK_RUN(path_length);
+	CHECK_RUN(refused);
+	CHECK_RUN(no_secret_in_messages);
+	CHECK_RUN(scrub);
+	return check_done();
+}
