@@ -109,18 +109,21 @@ check_command(struct config *cfg, struct fault *fault)
 static ssize_t
 read_line(const char *path, char *out, size_t cap)
 {
+	bool whole = false;
 	size_t len = 0;
 	ssize_t n = 0;
 	int fd, saved;
 
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)) == -1)
 		return -1;
-	while (len < cap && memchr(out, '\n', len) == NULL) {
+	while (len < cap && !whole) {
 		n = read(fd, out + len, cap - len);
 		if (n == 0 || (n == -1 && errno != EINTR))
 			break;
-		if (n > 0)
+		if (n > 0) {
+			whole = memchr(out + len, '\n', (size_t)n) != NULL;
 			len += (size_t)n;
+		}
 	}
 	saved = errno;
 	close(fd);

@@ -21,6 +21,8 @@
 #define PORT_DEFAULT	6379
 #define PATH_LEN_MAX	107	/* sun_path of unix(7) less the NUL */
 #define DB_UNSET	(-1)
+#define HOST_BYTES	"abcdefghijklmnopqrstuvwxyz" \
+			"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
 
 static const struct scheme {
 	const char		*name;
@@ -193,7 +195,8 @@ set_ipv6(struct endpoint *ep, struct span rest, struct fault *fault)
 	valid = inet_pton(AF_INET6, ep->host, &address);
 	if (zone != NULL)
 		*zone = '%';
-	if (valid != 1 || (zone != NULL && zone[1] == '\0'))
+	if (valid != 1 || (zone != NULL && (zone[1] == '\0' ||
+	    zone[1 + strspn(zone + 1, HOST_BYTES)] != '\0')))
 		return usage(fault, "what the URL has in brackets is no IPv6 "
 		    "address");
 	return set_port(ep, span_skip(port, 1), fault);
@@ -215,8 +218,7 @@ set_host(struct endpoint *ep, struct span rest, struct fault *fault)
 		    "the URL has no host (redis://HOST[:PORT])");
 	if (decode(host, &ep->host, fault) == -1)
 		return -1;
-	if (ep->host[strspn(ep->host, "abcdefghijklmnopqrstuvwxyz"
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_")] != '\0')
+	if (ep->host[strspn(ep->host, HOST_BYTES)] != '\0')
 		return usage(fault, "the URL's host has a character that no "
 		    "host name has");
 	return set_port(ep, port, fault);
@@ -350,24 +352,22 @@ int
 endpoint_parse(const char *text, struct endpoint *ep, struct fault *fault)
 {
 	struct span rest = { NULL, 0 };
-	int error;
 
 	memset(ep, 0, sizeof(*ep));
 	ep->db = DB_UNSET;
 	if (check_bytes(text, fault) == -1 ||
 	    take_scheme(text, ep, &rest, fault) == -1)
-		return -1;
-	if (ep->kind == ENDPOINT_UNIX)
-		error = parse_unix(ep, rest, fault);
-	else
-		error = parse_tcp(ep, rest, fault);
+		goto bad;
+	if ((ep->kind == ENDPOINT_UNIX ? parse_unix(ep, rest, fault) :
+	    parse_tcp(ep, rest, fault)) == -1)
+		goto bad;
 	if (ep->db == DB_UNSET)
 		ep->db = 0;
-	if (error == -1 || make_shown(ep, fault) == -1) {
-		endpoint_release(ep);
-		return -1;
-	}
-	return 0;
+	if (make_shown(ep, fault) == 0)
+		return 0;
+bad:
+	endpoint_release(ep);
+	return -1;
 }
 
 void
@@ -394,8 +394,9 @@ endpoint_scrub(char *text)
 	colon = strchr(from, ':');
 	/* To the last '@': one in the password may lack its escape. */
 	at = *from == '/' ? NULL : strrchr(from, '@');
-	query = strchr(from, '?');
-	while (query != NULL && (query = strstr(query, name)) != NULL) {
+	if ((query = strchr(from, '?')) == NULL)
+		query = from + strlen(from);
+	while ((query = strstr(query, name)) != NULL) {
 		query += sizeof(name) - 1;
 		while (*query != '\0' && *query != '&')
 			*query++ = '*';

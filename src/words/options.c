@@ -223,7 +223,7 @@ read_environment(struct config *cfg, uint64_t seen, struct fault *fault)
 int
 options_read(struct config *cfg, int argc, char **argv, struct fault *fault)
 {
-	struct arrays arrays;
+	struct arrays arrays = { .shorts = "" };
 	uint64_t seen = 0;
 	int value;
 

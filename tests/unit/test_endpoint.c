@@ -188,7 +188,8 @@ refused(void)
 		{ "redis://[::1", "']'" }, { "redis://[]", "IPv6" },
 		{ "redis://[h]", "IPv6" }, { "redis://[127.0.0.1]", "IPv6" },
 		{ "redis://[::1%25]", "IPv6" },
-		{ "redis://h,i", "host" }, { "redis://h%41", "host" },
+		{ "redis://[::1%25%0a]", "IPv6" },
+		{ "redis://h,i", "host" }, { "redis://h%2c", "host" },
 		{ "redis://\xc3\xa9", "host" }, { "redis://h]", "host" },
 		{ "redis://u:p@q@h", "%40" }, { "redis://u:p/q@h", "%2F" },
 		{ "redis://u:p?q@h", "%3F" }, { "redis://h/0@", "%40" },
@@ -290,17 +291,17 @@ scrub(void)
 		{ "redis://u:a/b?c@h", "redis://u:*****@h" },
 		{ "u:pw@h", "u:**@h" }, { "", "" }, { ":@", ":@" },
 		{ "redis://h?password=pw&db=1", "redis://h?password=**&db=1" },
-		{ "redis://h?db=1&password=p@w", "redis://h?db=1&password=***" },
+		{ "redis://h?db=1&password=p@w",
+		    "redis://h?db=1&password=***" },
 		{ "redis://h?password=", "redis://h?password=" },
 		{ "redis://h?password=a&password=b",
 		    "redis://h?password=*&password=*" },
-		{ "redis://u:p@h?password=q@r", "redis://u:***************"
-		    "@*" },
+		/* More than is needed, but never less. */
+		{ "redis://u:p@h?password=q@r", "redis://u:****************" },
 		{ "unix://u:pw@/p", "unix://u:**@/p" },
 		{ "unix:///a:b@c", "unix:///a:b@c" },
 		{ "/a:b@c?password=p", "/a:b@c?password=*" },
-		{ "redis://u:pa?password=zz@h", "redis://u:**************"
-		    "**@*" },
+		{ "redis://u:pa?password=zz@h", "redis://u:****************" },
 	};
 	char text[64];
 	size_t i;
@@ -308,13 +309,7 @@ scrub(void)
 	for (i = 0; i < CHECK_COUNT(rows); i++) {
 		strcpy(text, rows[i].url);
 		endpoint_scrub(text);
-		CHECK_EQ(strlen(text), strlen(rows[i].url));
-		/* The last two: what is left is not worth a rule. */
-		if (strstr(rows[i].want, "@*") == NULL)
-			CHECK_STR(text, rows[i].want);
-		CHECK_LACKS(text, "q@r");
-		CHECK_LACKS(text, "pa?");
-		CHECK_LACKS(text, "zz");
+		CHECK_STR(text, rows[i].want);
 	}
 }
 
