@@ -13,7 +13,9 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +29,7 @@
 static enum log_level shown_level = LOG_LEVEL_NORMAL;
 static const char *subject;
 static int64_t silent_until = INT64_MIN;
+static bool status_drawn;
 static volatile sig_atomic_t alarm_was_foreign;
 
 /*
@@ -299,7 +302,47 @@ log_say(enum log_level level, const char *fmt, ...)
 	len = n < 0 ? 0 : (size_t)n;
 	if (len >= sizeof(text))
 		len = sizeof(text) - 1;
+	log_status_clear();
 	if (!put(line, compose(line, text, len)))
 		silent_until = clock_add(clock_now(), SILENCE_MS);
 	errno = saved;
+}
+
+void
+log_status(const char *fmt, ...)
+{
+	static const char erase[] = "\033[K";
+	char text[LINE_LEN + 64], line[LINE_LEN + 8];
+	const char *term = getenv("TERM");
+	struct winsize size = { 0 };
+	size_t len, columns;
+	va_list ap;
+	int n;
+
+	if (!log_wants(LOG_LEVEL_NORMAL) || clock_now() < silent_until ||
+	    term == NULL || *term == '\0' || strcmp(term, "dumb") == 0)
+		return;
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	len = n < 0 ? 0 : (size_t)n < sizeof(text) ? (size_t)n :
+	    sizeof(text) - 1;
+	columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 &&
+	    size.ws_col > 0 ? size.ws_col : 80;
+	line[0] = '\r';
+	len = compose(line + 1, text, len) - 1;
+	/* Not the last column: a terminal may wrap there. */
+	len = 1 + log_cut(line + 1, len, columns - 1);
+	memcpy(line + len, erase, sizeof(erase) - 1);
+	if (put(line, len + sizeof(erase) - 1))
+		status_drawn = true;
+}
+
+void
+log_status_clear(void)
+{
+	if (status_drawn)
+		/* Dropped, it stays: nothing to be done about it. */
+		(void)put("\r\033[K", 4);
+	status_drawn = false;
 }

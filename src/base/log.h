@@ -42,6 +42,14 @@ void log_set_subject(const char *name);
 void log_say(enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/*
+ * Draw a line without a line feed over the one drawn before, cut to the
+ * terminal's width; the next log_say, or log_status_clear, erases it.  For a
+ * terminal only; nothing on one that can't erase (TERM empty or "dumb").
+ */
+void log_status(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_status_clear(void);
+
 /* Would log_say(level, ...) print? */
 bool log_wants(enum log_level level);
 

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define TOKEN_PREFIX	"rlock:1:"
 #define TOKEN_MAX	640	/* bytes with the NUL, everything escaped */
 #define TOKEN_NOTE_MAX	80	/* bytes of --note before escaping */
 #define TOKEN_ID_LEN	32	/* hex digits */

@@ -75,7 +75,7 @@ lock_request(const struct lock *lock, enum lock_op op,
 	case LOCK_JOIN:
 		request->listen = true;
 		snprintf(request->channel, sizeof(request->channel),
-		    "rlock:%.32s", lock->token + strlen("rlock:1:"));
+		    "rlock:%.32s", lock->token + strlen(TOKEN_PREFIX));
 		request_acquire(lock, request, true);
 		break;
 	case LOCK_QUEUE:

@@ -85,19 +85,26 @@ child_group_alive(const struct child *c)
 	return kill(-c->group, 0) == 0 || errno == EPERM;
 }
 
-bool
+unsigned int
 child_reap(struct child *c, struct guard *guard)
 {
-	bool ended = false;
+	unsigned int changes = 0;
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (pid == c->group && !c->ended) {
-			c->ended = ended = true;
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (guard_reaped(guard, pid))
+			continue;
+		if (pid != c->group || c->ended)
+			continue; /* an orphan */
+		if (WIFSTOPPED(status)) {
+			c->stopped_by = WSTOPSIG(status);
+			changes |= CHILD_STOPPED;
+		} else {
+			c->ended = true;
 			c->status = status;
-		} else
-			(void)guard_reaped(guard, pid); /* or an orphan */
+			changes |= CHILD_ENDED;
+		}
 	}
-	return ended;
+	return changes;
 }

@@ -17,6 +17,13 @@ struct child {
 	pid_t	 group;		/* 0 until it was started */
 	bool	 ended;		/* the command's own process was reaped */
 	int	 status;	/* as of waitpid(2), once ended */
+	int	 stopped_by;	/* the signal that stopped its process last */
+};
+
+/* What child_reap saw of the command's own process; a set. */
+enum child_change {
+	CHILD_ENDED = 1,
+	CHILD_STOPPED = 2
 };
 
 /* How the command is to find the world. */
@@ -48,9 +55,8 @@ bool child_group_alive(const struct child *);
 
 /*
  * Reap every child of ours that has ended: the command, the guard, orphans
- * that became ours as their sub-reaper.  True when the command's own process
- * was among them.
+ * that became ours as their sub-reaper.  Returns a set of enum child_change.
  */
-bool child_reap(struct child *, struct guard *);
+unsigned int child_reap(struct child *, struct guard *);
 
 #endif

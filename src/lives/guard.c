@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -17,13 +18,19 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "lives/strays.h"
 
-enum message_kind { MESSAGE_GROUP, MESSAGE_UNTIL };
+#define ROUNDS_MAX 100
+
+enum message_kind { MESSAGE_GROUP, MESSAGE_UNTIL, MESSAGE_MARK };
 
 struct message {
-	enum message_kind kind;
-	pid_t		  group;
-	int64_t		  kill_at;
+	enum message_kind	 kind;
+	union {
+		pid_t		 group;
+		int64_t		 kill_at;
+		char		 mark[64];
+	} u;
 };
 
 int
@@ -68,39 +75,75 @@ arm(int timer, int64_t at)
 	timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
+/* What is to be ended, and who of us is alive. */
+struct ward {
+	pid_t		 group;		/* 0: not started */
+	struct strays	 strays;
+};
+
+/*
+ * The group is stopped first, so that nothing of it runs or forks while its
+ * strays are looked for.  rlock alive: the command descends from it; else
+ * what is below the command's own process, or bears its mark.
+ */
 static void
-end_group(pid_t group)
+end_all(struct ward *ward, bool rlock_alive)
 {
-	if (group > 0)
-		kill(-group, SIGKILL);
+	pid_t rlock = ward->strays.root;
+	int round = 0;
+
+	if (ward->group <= 0)
+		return;
+	kill(-ward->group, SIGSTOP);
+	if (!rlock_alive)
+		ward->strays.root = ward->group;
+	while (strays_signal(&ward->strays, SIGKILL) > 0 &&
+	    round++ < ROUNDS_MAX)
+		kill(-ward->group, SIGKILL);
+	kill(-ward->group, SIGKILL);
+	ward->strays.root = rlock;
+}
+
+static void
+take(const struct message *m, struct ward *ward, int timer, int64_t *kill_at)
+{
+	switch (m->kind) {
+	case MESSAGE_GROUP:
+		ward->group = m->u.group;
+		break;
+	case MESSAGE_UNTIL:
+		arm(timer, *kill_at = m->u.kill_at);
+		break;
+	case MESSAGE_MARK:
+		snprintf(ward->strays.mark, sizeof(ward->strays.mark), "%s",
+		    m->u.mark);
+		break;
+	}
 }
 
 /* The guard's whole life. */
 static void
-watch(int pipe)
+watch(int pipe, pid_t rlock, pid_t session)
 {
-	struct message m;
-	int64_t kill_at = CLOCK_NEVER;
-	pid_t group = 0;
+	struct ward ward = { .strays = { .session = session, .root = rlock,
+	    .spared = rlock } };
 	struct pollfd fds[2] = { { .fd = pipe, .events = POLLIN },
 	    { .events = POLLIN } };
+	int64_t kill_at = CLOCK_NEVER;
+	struct message m;
 	ssize_t n;
 
 	fds[1].fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
 	for (;;) {
 		/* All news first: the clock judges by the newest. */
-		while ((n = read(pipe, &m, sizeof(m))) == sizeof(m)) {
-			if (m.kind == MESSAGE_GROUP)
-				group = m.group;
-			else
-				arm(fds[1].fd, kill_at = m.kill_at);
-		}
+		while ((n = read(pipe, &m, sizeof(m))) == sizeof(m))
+			take(&m, &ward, fds[1].fd, &kill_at);
 		if (n == 0) {
-			end_group(group);
+			end_all(&ward, false);
 			return;
 		}
 		if (kill_at <= clock_now()) {
-			end_group(group);
+			end_all(&ward, true);
 			arm(fds[1].fd, kill_at = CLOCK_NEVER);
 		}
 		poll(fds, 2, -1);
@@ -110,6 +153,8 @@ watch(int pipe)
 int
 guard_start(struct guard *g, struct fault *fault)
 {
+	pid_t rlock = getpid(), session = getsid(0);
+
 	g->pid = fork();
 	if (g->pid == -1) {
 		g->pid = 0;
@@ -121,7 +166,7 @@ guard_start(struct guard *g, struct fault *fault)
 		(void)setsid();
 		(void)prctl(PR_SET_NAME, "rlock-guard");
 		close_others(g->read_fd);
-		watch(g->read_fd);
+		watch(g->read_fd, rlock, session);
 		_exit(0);
 	}
 	close(g->read_fd);
@@ -139,9 +184,18 @@ tell(const struct guard *g, const struct message *m)
 }
 
 void
+guard_mark(struct guard *g, const char *mark)
+{
+	struct message m = { .kind = MESSAGE_MARK };
+
+	snprintf(m.u.mark, sizeof(m.u.mark), "%s", mark);
+	tell(g, &m);
+}
+
+void
 guard_until(struct guard *g, int64_t kill_at)
 {
-	struct message m = { .kind = MESSAGE_UNTIL, .kill_at = kill_at };
+	struct message m = { .kind = MESSAGE_UNTIL, .u.kill_at = kill_at };
 
 	tell(g, &m);
 }
@@ -149,7 +203,7 @@ guard_until(struct guard *g, int64_t kill_at)
 void
 guard_join(const struct guard *g)
 {
-	struct message m = { .kind = MESSAGE_GROUP, .group = getpid() };
+	struct message m = { .kind = MESSAGE_GROUP, .u.group = getpid() };
 
 	tell(g, &m);
 }

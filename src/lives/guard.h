@@ -34,8 +34,15 @@ int guard_init(struct guard *, struct fault *);
 int guard_start(struct guard *, struct fault *);
 
 /*
- * Tell it to KILL the command's group at kill_at (CLOCK_NEVER: only when
- * rlock is gone) unless it is told anew.  Told before the step it allows.
+ * Tell it what the command's processes have in their environment; before
+ * guard_join.  mark: at most 63 bytes.
+ */
+void guard_mark(struct guard *, const char *mark);
+
+/*
+ * Tell it to KILL the command's group, and its strays, at kill_at unless it is
+ * told anew (CLOCK_NEVER: only when rlock is gone: when the loss is only to be
+ * told, or rlock itself is suspended).  Told before the step it allows.
  */
 void guard_until(struct guard *, int64_t kill_at);
 

@@ -264,13 +264,8 @@ on_limit(void *arg)
 
 struct lease *
 lease_new(struct loop *loop, const struct config *cfg, struct voter *voter,
-    struct lock *lock, int64_t sent_at, lease_fn fn, void *arg)
+    struct lock *lock, lease_fn fn, void *arg)
 {
-	static const struct voter_handlers handlers = {
-		.answer = on_answer,
-		.message = on_message,
-		.failed = on_failed
-	};
 	struct lease *l = calloc(1, sizeof(*l));
 
 	if (l == NULL)
@@ -286,9 +281,20 @@ lease_new(struct loop *loop, const struct config *cfg, struct voter *voter,
 	loop_timer_init(&l->last, on_last, l);
 	loop_timer_init(&l->limit, on_limit, l);
 	l->doubt.urgent = l->last.urgent = true;
-	voter_set_owner(voter, &handlers, l);
-	set_points(l, sent_at);
 	return l;
+}
+
+void
+lease_hold(struct lease *l, int64_t sent_at)
+{
+	static const struct voter_handlers handlers = {
+		.answer = on_answer,
+		.message = on_message,
+		.failed = on_failed
+	};
+
+	voter_set_owner(l->voter, &handlers, l);
+	set_points(l, sent_at);
 }
 
 void
@@ -298,6 +304,13 @@ lease_free(struct lease *l)
 		return;
 	clear_timers(l);
 	free(l);
+}
+
+void
+lease_prove(struct lease *l)
+{
+	if (l->state == STATE_HELD)
+		loop_timer_set(l->loop, &l->next, clock_now());
 }
 
 void

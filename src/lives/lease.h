@@ -42,12 +42,18 @@ typedef void (*lease_fn)(void *arg, enum lease_event,
     const struct fault *fault);
 
 /*
- * Hold the lock from a proof that was sent at sent_at.  All pointers outlive
- * it; fn is called from the loop only.  NULL without memory.
+ * Ready to hold a lock.  All pointers outlive it; fn is called from the loop
+ * only.  NULL without memory: later it needs none.
  */
 struct lease *lease_new(struct loop *, const struct config *,
-    struct voter *, struct lock *, int64_t sent_at, lease_fn fn, void *arg);
+    struct voter *, struct lock *, lease_fn fn, void *arg);
 void lease_free(struct lease *);
+
+/* Hold it, from a proof that was sent at sent_at. */
+void lease_hold(struct lease *, int64_t sent_at);
+
+/* Renew now: after a pause of ours, before the command goes on. */
+void lease_prove(struct lease *);
 
 /*
  * Stop renewing and release, for min(--command-timeout, lease_end) at most.

@@ -20,10 +20,10 @@
 
 #include "base/clock.h"
 #include "base/parse.h"
+#include "core/patience.h"
 #include "core/timing.h"
 
 #define LEAVE_MS	300
-#define RECONNECT_MS	100
 
 enum state {
 	STATE_ASKING,		/* an acquire is under way */
@@ -43,19 +43,14 @@ struct waiter {
 	const struct waiter_handlers	*handlers;
 	void				*arg;
 	enum state			 state;
-	int64_t				 started_at;
+	struct patience			 patience;
 	struct loop_timer		 timer;	/* look, pause, or end */
 	struct loop_timer		 deadline;
-	bool	 seen;		/* the server has told us of a holder */
-	bool	 queued;	/* it once had its place */
 	bool	 tried;		/* the token was sent in an acquire */
 	bool	 unsure;	/* the server may know the token */
 	bool	 stale;		/* the token was abandoned: clean up */
 	bool	 deaf;		/* may not subscribe */
 	bool	 away;		/* told so */
-	int64_t	 failures;	/* in a row */
-	int64_t	 polls;		/* in a row */
-	int64_t	 polled;	/* in all */
 	int64_t	 retries;
 	char	 holder[TOKEN_MAX];
 	struct fault	 fault;	/* the last one */
@@ -63,12 +58,6 @@ struct waiter {
 	enum waiter_end	 end;
 	int64_t		 sent_at;
 };
-
-static bool
-one_try(const struct waiter *w)
-{
-	return config_wait_limit_ms(w->cfg) == 0;
-}
 
 static void
 stop(struct waiter *w, enum waiter_end end)
@@ -112,7 +101,7 @@ leave(struct waiter *w, enum waiter_end end)
 static void
 give_up(struct waiter *w)
 {
-	leave(w, w->seen ? WAITER_BUSY : WAITER_FAILED);
+	leave(w, w->patience.seen ? WAITER_BUSY : WAITER_FAILED);
 }
 
 static void
@@ -139,39 +128,24 @@ try_again(struct waiter *w)
 		w->state = STATE_CLEANING;
 		voter_ask(w->voter, w->lock, LOCK_RELEASE,
 		    w->cfg->command_timeout_ms, false);
-	} else if (!w->tried && !w->queued)
+	} else if (!w->tried && !w->patience.queued)
 		ask(w, LOCK_TAKE);
 	else
-		ask(w, one_try(w) ? LOCK_ASK : join_op(w));
+		ask(w, patience_one_try(&w->patience) ? LOCK_ASK : join_op(w));
 }
 
 static void
 pause_for(struct waiter *w, int64_t ms)
 {
-	/* Jittered by half, so that many never strike together. */
-	ms -= token_random((uint32_t)(ms / 2 + 1));
 	w->state = STATE_PAUSING;
 	loop_timer_set(w->loop, &w->timer, clock_add(clock_now(), ms));
 }
 
-/*
- * When waiting ends.  Until the server has told of a holder, --connect-timeout
- * bounds a wait without -w; afterwards -r counts too, as the time its pauses
- * would have taken, but for polling, which counts tries.
- */
 static void
 set_deadline(struct waiter *w, bool polling)
 {
-	int64_t limit = polling || !w->seen ? w->cfg->wait_ms :
-	    config_wait_limit_ms(w->cfg);
-
-	if (limit == CONFIG_FOREVER && !w->seen)
-		limit = w->cfg->connect_timeout_ms;
-	if (limit == CONFIG_FOREVER || one_try(w))
-		loop_timer_clear(w->loop, &w->deadline);
-	else
-		loop_timer_set(w->loop, &w->deadline,
-		    clock_add(w->started_at, limit));
+	loop_timer_set(w->loop, &w->deadline,
+	    patience_deadline(&w->patience, polling));
 }
 
 /* The server could not be asked, or can't answer now: later again. */
@@ -179,30 +153,27 @@ static void
 trouble(struct waiter *w, const struct fault *fault)
 {
 	w->fault = *fault;
-	if (one_try(w)) {
+	if (patience_one_try(&w->patience)) {
 		give_up(w);
 		return;
 	}
-	w->failures++;
-	if (w->queued && !w->away) {
+	if (w->patience.queued && !w->away) {
 		w->away = true;
 		w->handlers->news(w->arg, WAITER_AWAY, fault);
 	}
-	pause_for(w, w->queued && w->failures == 1 ? RECONNECT_MS :
-	    timing_reach_pause_ms(w->failures));
+	pause_for(w, patience_fault_pause_ms(&w->patience));
 }
 
 static void
 poll_later(struct waiter *w)
 {
-	if (w->cfg->retries != CONFIG_FOREVER &&
-	    w->polled >= w->cfg->retries) {
+	int64_t ms = patience_poll_pause_ms(&w->patience);
+
+	if (ms < 0) {
 		give_up(w);
 		return;
 	}
-	w->polled++;
-	pause_for(w, timing_backoff_ms(w->cfg->retry_delay_ms,
-	    w->cfg->retry_max_ms, w->polls++));
+	pause_for(w, ms);
 	w->state = STATE_QUEUED; /* a message cuts the pause short */
 }
 
@@ -216,7 +187,7 @@ stand(struct waiter *w, int64_t left_ms, int64_t rank)
 		poll_later(w);
 		return;
 	}
-	w->polls = 0;
+	w->patience.polls = 0;
 	loop_timer_set(w->loop, &w->timer, clock_add(clock_now(),
 	    timing_look_ms(left_ms, rank, w->cfg->ttl_ms,
 	    token_random(100))));
@@ -225,10 +196,10 @@ stand(struct waiter *w, int64_t left_ms, int64_t rank)
 static void
 held(struct waiter *w, enum lock_op op, const struct answer *answer)
 {
-	w->seen = true;
+	w->patience.seen = true;
 	if (answer->holder[0] != '\0')
 		memcpy(w->holder, answer->holder, sizeof(w->holder));
-	if (one_try(w)) {
+	if (patience_one_try(&w->patience)) {
 		w->unsure = false;
 		finish(w, WAITER_BUSY);
 		return;
@@ -239,9 +210,9 @@ held(struct waiter *w, enum lock_op op, const struct answer *answer)
 		ask(w, join_op(w));
 		return;
 	}
-	if (!w->queued)
+	if (!w->patience.queued)
 		w->handlers->news(w->arg, WAITER_WAITS, NULL);
-	w->unsure = w->queued = true;
+	w->unsure = w->patience.queued = true;
 	stand(w, answer->foreign ? -1 : answer->left_ms, answer->rank);
 }
 
@@ -267,7 +238,7 @@ refused(struct waiter *w, const struct answer *answer)
 {
 	/* Who had a place waits for a failover or a full disk to pass. */
 	if (answer->refusal == REFUSAL_AWAY ||
-	    (w->queued && answer->refusal == REFUSAL_UNFIT)) {
+	    (w->patience.queued && answer->refusal == REFUSAL_UNFIT)) {
 		trouble(w, &answer->fault);
 		return;
 	}
@@ -283,7 +254,7 @@ read_answer(struct waiter *w, enum lock_op op, int64_t sent_at,
 
 	lock_read(w->lock, op, reply, &answer);
 	if (answer.verdict != VERDICT_ERROR) {
-		w->failures = 0;
+		w->patience.failures = 0;
 		if (w->away)
 			w->handlers->news(w->arg, WAITER_BACK, NULL);
 		w->away = false;
@@ -293,7 +264,7 @@ read_answer(struct waiter *w, enum lock_op op, int64_t sent_at,
 		ours(w, sent_at);
 		break;
 	case VERDICT_FULL:
-		ask(w, one_try(w) ? LOCK_ASK : join_op(w));
+		ask(w, patience_one_try(&w->patience) ? LOCK_ASK : join_op(w));
 		break;
 	case VERDICT_HELD:
 		held(w, op, &answer);
@@ -492,7 +463,7 @@ waiter_start(struct waiter *w)
 		.failed = on_failed
 	};
 
-	w->started_at = clock_now();
+	patience_init(&w->patience, w->cfg, clock_now());
 	voter_set_owner(w->voter, &handlers, w);
 	set_deadline(w, false);
 	ask(w, LOCK_TAKE);

@@ -7,7 +7,6 @@
 #include "redis/conn.h"
 
 #include <errno.h>
-#include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "core/refusal.h"
+#include "redis/codec.h"
 #include "redis/wire.h"
 
 enum expect_kind {
@@ -42,7 +42,7 @@ struct conn {
 	struct wire			*wire;
 	const struct conn_handlers	*handlers;
 	void				*arg;
-	redisReader			*reader;
+	struct codec			*codec;
 	struct buf			 out;
 	bool				 has_sent;
 	bool				 listening;
@@ -53,18 +53,12 @@ struct conn {
 	bool				 login_failed;
 	struct fault			 login_fault;
 	/* the first error inside MULTI ... EXEC, and where it came up */
-	redisReply			*refused;
+	struct reply			*refused;
 	enum expect_kind		 refused_at;
 	char				 stray[160]; /* an error nobody asked */
 	int				 busy;	/* inside a handler */
 	bool				 dead;	/* freed when no longer busy */
 };
-
-static const struct reply *
-as_reply(const redisReply *r)
-{
-	return (const struct reply *)(const void *)r;
-}
 
 static void
 expect(struct conn *c, enum expect_kind kind, uint32_t tag)
@@ -74,31 +68,12 @@ expect(struct conn *c, enum expect_kind kind, uint32_t tag)
 	};
 }
 
-static int
-put_command(struct conn *c, int argc, const char *const *argv)
-{
-	const char *args[REQUEST_ARGS_MAX];
-	char *text = NULL;
-	long long len; /* int in 0.14, long long from 1.0 on */
-	int status, i;
-
-	for (i = 0; i < argc; i++)
-		args[i] = argv[i];
-	len = redisFormatCommandArgv(&text, argc, args, NULL);
-	if (len < 0)
-		return -1;
-	status = buf_put(&c->out, text, (size_t)len);
-	redisFreeCommand(text);
-	return status;
-}
-
 static void
 finish(struct conn *c)
 {
 	wire_close(c->wire);
-	redisReaderFree(c->reader);
-	if (c->refused != NULL)
-		freeReplyObject(c->refused);
+	codec_free(c->codec);
+	codec_drop(c->refused);
 	buf_release(&c->out);
 	free(c);
 }
@@ -174,19 +149,20 @@ is_login(enum expect_kind kind)
 }
 
 static void
-login_reply(struct conn *c, enum expect_kind kind, const redisReply *r)
+login_reply(struct conn *c, enum expect_kind kind, const struct reply *r)
 {
+	const char *error = reply_error(r);
 	enum refusal refusal;
 
-	if (r->type == REDIS_REPLY_ERROR) {
-		snprintf(c->stray, sizeof(c->stray), "%s", r->str);
-		if (kind == EXPECT_NAME || c->login_failed)
-			return; /* a name is not needed */
-		c->login_failed = true;
-		refusal = refusal_of(r->str, &c->login_fault);
-		if (kind == EXPECT_AUTH && refusal != REFUSAL_AWAY)
-			c->login_fault.code = FAULT_REFUSED;
-	}
+	if (error == NULL)
+		return;
+	snprintf(c->stray, sizeof(c->stray), "%s", error);
+	if (kind == EXPECT_NAME || c->login_failed)
+		return; /* a name is not needed */
+	c->login_failed = true;
+	refusal = refusal_of(error, &c->login_fault);
+	if (kind == EXPECT_AUTH && refusal != REFUSAL_AWAY)
+		c->login_fault.code = FAULT_REFUSED;
 }
 
 /* The last login reply is in: a server that was not spoken to yet is. */
@@ -201,50 +177,42 @@ login_over(struct conn *c)
 }
 
 static void
-exec_reply(struct conn *c, const struct expect *e, redisReply *r)
+exec_reply(struct conn *c, const struct expect *e, const struct reply *r)
 {
-	const redisReply *answer = r;
+	const struct reply *answer = r;
 	bool deaf = false;
 
-	if (r->type == REDIS_REPLY_ARRAY && r->elements > 0) {
-		answer = r->element[0];
-		deaf = r->elements > 1 &&
-		    r->element[1]->type == REDIS_REPLY_ERROR;
+	if (reply_count(r) > 0) {
+		answer = reply_at(r, 0);
+		deaf = reply_error(reply_at(r, 1)) != NULL;
 	} else if (c->refused != NULL) {
 		/* Not executed; what was refused while queueing says why. */
 		deaf = c->refused_at == EXPECT_SUBSCRIBE &&
-		    refusal_of(c->refused->str, NULL) == REFUSAL_RIGHTS;
+		    refusal_of(reply_error(c->refused), NULL) ==
+		    REFUSAL_RIGHTS;
 		answer = deaf ? NULL : c->refused;
 	}
-	c->handlers->answer(c->arg, c, e->tag, e->sent_at, as_reply(answer),
-	    deaf);
-	if (c->refused != NULL)
-		freeReplyObject(c->refused);
+	c->handlers->answer(c->arg, c, e->tag, e->sent_at, answer, deaf);
+	codec_drop(c->refused);
 	c->refused = NULL;
 }
 
-static bool
-is_message(const redisReply *r)
-{
-	return r->type == REDIS_REPLY_ARRAY && r->elements == 3 &&
-	    r->element[0]->type == REDIS_REPLY_STRING &&
-	    strcmp(r->element[0]->str, "message") == 0 &&
-	    r->element[2]->type == REDIS_REPLY_STRING;
-}
-
 static void
-dispatch(struct conn *c, redisReply *r)
+dispatch(struct conn *c, struct reply *r)
 {
+	const char *text;
 	struct expect e;
+	size_t len;
 
-	if (is_message(r)) {
-		c->handlers->message(c->arg, c, r->element[2]->str,
-		    (size_t)r->element[2]->len);
+	if (codec_is_message(r, &text, &len)) {
+		c->handlers->message(c->arg, c, text, len);
 		return;
 	}
 	if (c->count == 0) {
-		if (r->type == REDIS_REPLY_ERROR)
-			snprintf(c->stray, sizeof(c->stray), "%s", r->str);
+		/* Said before the connection is closed, most likely. */
+		if (reply_error(r) != NULL)
+			snprintf(c->stray, sizeof(c->stray), "%s",
+			    reply_error(r));
 		return;
 	}
 	e = c->expected[c->head];
@@ -267,7 +235,7 @@ dispatch(struct conn *c, redisReply *r)
 	case EXPECT_MULTI:
 	case EXPECT_QUEUED:
 	case EXPECT_SUBSCRIBE:
-		if (r->type == REDIS_REPLY_ERROR && c->refused == NULL) {
+		if (reply_error(r) != NULL && c->refused == NULL) {
 			c->refused = r;
 			c->refused_at = e.kind;
 			return; /* kept */
@@ -277,8 +245,7 @@ dispatch(struct conn *c, redisReply *r)
 		exec_reply(c, &e, r);
 		break;
 	case EXPECT_ANSWER:
-		c->handlers->answer(c->arg, c, e.tag, e.sent_at, as_reply(r),
-		    false);
+		c->handlers->answer(c->arg, c, e.tag, e.sent_at, r, false);
 		break;
 	}
 }
@@ -288,10 +255,10 @@ static bool
 read_replies(struct conn *c)
 {
 	struct fault fault;
-	void *reply = NULL;
+	struct reply *reply;
 
 	while (!c->dead && c->wire != NULL) {
-		if (redisReaderGetReply(c->reader, &reply) != REDIS_OK) {
+		if (codec_next(c->codec, &reply) == -1) {
 			fault_set(&fault, FAULT_UNAVAILABLE, 0, "the answer "
 			    "is not Redis's (a TLS port or another service?)");
 			go_down(c, &fault);
@@ -301,7 +268,7 @@ read_replies(struct conn *c)
 			return true;
 		dispatch(c, reply);
 		if (reply != c->refused)
-			freeReplyObject(reply);
+			codec_drop(reply);
 	}
 	return false;
 }
@@ -322,8 +289,7 @@ receive(struct conn *c)
 			broken(c, n == 0 ? 0 : errno);
 			return;
 		}
-		/* Without memory GetReply fails next. */
-		(void)redisReaderFeed(c->reader, chunk, (size_t)n);
+		codec_feed(c->codec, chunk, (size_t)n);
 		if (!read_replies(c))
 			return;
 	} while (n == -1 || n == sizeof(chunk));
@@ -370,18 +336,18 @@ put_login(struct conn *c, const struct endpoint *e, const char *name)
 		if (e->user != NULL)
 			auth[n++] = e->user;
 		auth[n++] = e->password;
-		if (put_command(c, n, auth) == -1)
+		if (codec_put(&c->out, n, auth) == -1)
 			return -1;
 		expect(c, EXPECT_AUTH, 0);
 	}
 	if (e->db != 0) {
 		snprintf(db, sizeof(db), "%d", e->db);
 		select[1] = db;
-		if (put_command(c, 2, select) == -1)
+		if (codec_put(&c->out, 2, select) == -1)
 			return -1;
 		expect(c, EXPECT_SELECT, 0);
 	}
-	if (put_command(c, 3, setname) == -1)
+	if (codec_put(&c->out, 3, setname) == -1)
 		return -1;
 	expect(c, EXPECT_NAME, 0);
 	return 0;
@@ -397,7 +363,7 @@ conn_new(struct loop *loop, const struct endpoint *endpoint,
 	};
 	struct conn *c = calloc(1, sizeof(*c));
 
-	if (c == NULL || (c->reader = redisReaderCreate()) == NULL ||
+	if (c == NULL || (c->codec = codec_new()) == NULL ||
 	    put_login(c, endpoint, name) == -1) {
 		fault_set(fault, FAULT_SYSTEM, 0, "no memory");
 		goto out;
@@ -410,8 +376,7 @@ conn_new(struct loop *loop, const struct endpoint *endpoint,
 		return c;
 out:
 	if (c != NULL) {
-		if (c->reader != NULL)
-			redisReaderFree(c->reader);
+		codec_free(c->codec);
 		buf_release(&c->out);
 	}
 	free(c);
@@ -426,21 +391,21 @@ put_request(struct conn *c, const struct request *request, uint32_t tag)
 	const char *const subscribe[] = { "SUBSCRIBE", request->channel };
 
 	if (c->listening) {
-		if (put_command(c, 1, unsubscribe) == -1)
+		if (codec_put(&c->out, 1, unsubscribe) == -1)
 			return -1;
 		expect(c, EXPECT_UNSUBSCRIBE, tag);
 		c->listening = false;
 	}
 	if (!request->listen) {
-		if (put_command(c, request->argc, request->argv) == -1)
+		if (codec_put(&c->out, request->argc, request->argv) == -1)
 			return -1;
 		expect(c, EXPECT_ANSWER, tag);
 		return 0;
 	}
-	if (put_command(c, 1, multi) == -1 ||
-	    put_command(c, request->argc, request->argv) == -1 ||
-	    put_command(c, 2, subscribe) == -1 ||
-	    put_command(c, 1, exec) == -1)
+	if (codec_put(&c->out, 1, multi) == -1 ||
+	    codec_put(&c->out, request->argc, request->argv) == -1 ||
+	    codec_put(&c->out, 2, subscribe) == -1 ||
+	    codec_put(&c->out, 1, exec) == -1)
 		return -1;
 	expect(c, EXPECT_MULTI, tag);
 	expect(c, EXPECT_QUEUED, tag);

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/token.h"
 #include "top/report.h"
-#include "top/supervise.h"
+#include "top/run.h"
 
 /* "rlock:HOST:PID" of what CLIENT SETNAME allows: no blanks, no controls. */
 static void
@@ -36,7 +36,7 @@ default_sigchld(void)
 }
 
 static int
-set_up(struct supervise_parts *p, struct lock *lock,
+set_up(struct run_parts *p, struct lock *lock,
     const struct token_owner *owner, struct fault *fault)
 {
 	char name[100];
@@ -59,9 +59,9 @@ cmd_run(const struct config *cfg, unsigned int closed)
 	struct token_owner owner;
 	struct lock lock;
 	struct outcome outcome;
-	struct supervise_parts parts = { .cfg = cfg, .owner = &owner,
+	struct run_parts parts = { .cfg = cfg, .owner = &owner,
 	    .lock = &lock, .closed = closed };
-	struct ending ending = { 0, 0 };
+	struct ending ending = { .status = 0 };
 
 	memset(&lock, 0, sizeof(lock));
 	memset(&outcome, 0, sizeof(outcome));
@@ -69,10 +69,11 @@ cmd_run(const struct config *cfg, unsigned int closed)
 	outcome.hold_ms = -1;
 	token_owner_init(&owner, cfg->note);
 	if (set_up(&parts, &lock, &owner, &outcome.fault) == 0)
-		supervise_run(&parts, &outcome);
+		run(&parts, &outcome);
 	ending.status = outcome_exit_status(&outcome, cfg);
 	if (outcome.kind == OUTCOME_RAN || outcome.kind == OUTCOME_INTERRUPTED)
 		ending.signal = outcome.signal;
+	ending.whole_group = outcome.by_key;
 	report_outcome(cfg, &outcome, ending.status);
 	voter_free(parts.voter);
 	lock_release(&lock);

@@ -87,7 +87,7 @@ print_version(void)
 /* Die as the command did, so that the caller sees the truth; no second core
  * is written.  Returns only as PID 1, which no signal of its own kills. */
 static void
-die_of(int number)
+die_of(int number, bool whole_group)
 {
 	struct sigaction action = { .sa_handler = SIG_DFL };
 	sigset_t mask;
@@ -96,7 +96,7 @@ die_of(int number)
 	sigaction(number, &action, NULL); /* fails for KILL: default anyway */
 	sigemptyset(&mask);
 	sigaddset(&mask, number);
-	raise(number);
+	kill(whole_group ? 0 : getpid(), number);
 	sigprocmask(SIG_UNBLOCK, &mask, NULL);
 }
 
@@ -105,7 +105,7 @@ main(int argc, char **argv)
 {
 	unsigned int closed = fill_descriptors();
 	struct outcome outcome = { .kind = OUTCOME_ERROR };
-	struct ending ending = { 0, 0 };
+	struct ending ending = { .status = 0 };
 	struct config cfg;
 
 	config_init(&cfg);
@@ -129,6 +129,6 @@ main(int argc, char **argv)
 	}
 	config_release(&cfg);
 	if (ending.signal != 0)
-		die_of(ending.signal);
+		die_of(ending.signal, ending.whole_group);
 	exit(ending.status);
 }

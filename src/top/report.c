@@ -45,6 +45,22 @@ report_waiting(const char *holder)
 }
 
 void
+report_wait_line(const char *holder, int64_t wait_ms)
+{
+	char who[DESCRIPTION_MAX];
+
+	if (isatty(STDERR_FILENO) && tcgetpgrp(STDERR_FILENO) == getpgrp())
+		log_status("waiting %" PRId64 " s: held by %s",
+		    wait_ms / 1000, describe(holder, who));
+}
+
+void
+report_wait_over(void)
+{
+	log_status_clear();
+}
+
+void
 report_away(const struct fault *fault)
 {
 	log_say(LOG_LEVEL_NORMAL, "waiting: %s (trying again; the place in "
@@ -107,6 +123,26 @@ report_stopping(const char *why, int signal)
 
 	log_say(LOG_LEVEL_VERBOSE, "%s: sending %s to the command", why,
 	    signame_of(signal, name, sizeof(name)));
+}
+
+void
+report_paused(void)
+{
+	log_say(LOG_LEVEL_NORMAL, "lock in doubt: not renewed in time (the "
+	    "command is paused until it is)");
+}
+
+void
+report_resumed(void)
+{
+	log_say(LOG_LEVEL_NORMAL, "lock proven: the command goes on");
+}
+
+void
+report_no_terminal(void)
+{
+	log_say(LOG_LEVEL_NORMAL, "the command waits for a terminal that "
+	    "rlock does not have (run it in the foreground)");
 }
 
 void

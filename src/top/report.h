@@ -15,6 +15,14 @@
 /* In line behind the holder of this token ("" when it is not known). */
 void report_waiting(const char *holder);
 
+/*
+ * The line that says how long the wait has been, redrawn by each call; on a
+ * terminal that we are in the foreground of, and nowhere else.  Any other
+ * message, and report_wait_over, erases it.
+ */
+void report_wait_line(const char *holder, int64_t wait_ms);
+void report_wait_over(void);
+
 /* The server is away while we wait; it is back. */
 void report_away(const struct fault *);
 void report_back(void);
@@ -35,6 +43,13 @@ void report_lost(const char *holder, bool stopping);
 
 /* The command is told to end. */
 void report_stopping(const char *why, int signal);
+
+/* --on-lost pause: the command is stopped until the lock is proven; it is. */
+void report_paused(void);
+void report_resumed(void);
+
+/* The command wants the terminal, and nobody can give it to us. */
+void report_no_terminal(void);
 
 /* The kernel forbids to send the command a signal. */
 void report_forbidden(void);

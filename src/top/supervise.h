@@ -1,37 +1,75 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * supervise: one run, from waiting for the lock to having given it back.  The
- * only place where the life of the lock and the life of the command meet.
+ * supervise: the command under the lock.  The only place where the life of the
+ * lock and the life of the command meet.
  */
 #ifndef RLOCK_SUPERVISE_H
 #define RLOCK_SUPERVISE_H
 
 #include <stdbool.h>
 
-#include "base/token.h"
-#include "core/lock.h"
-#include "lives/guard.h"
+#include "lives/job.h"
+#include "lives/lease.h"
 #include "loop/loop.h"
-#include "redis/voter.h"
 #include "words/config.h"
 #include "words/outcome.h"
 
-/* What a run is made of; all outlive it. */
-struct supervise_parts {
-	struct loop			*loop;
-	const struct config		*cfg;
-	const struct token_owner	*owner;
-	struct lock			*lock;
-	struct voter			*voter;
-	bool				 ignore_chld;	/* as inherited */
-	unsigned int			 closed;	/* see child.h */
+enum supervise_state {
+	SUPERVISE_NOTHING,	/* no command yet */
+	SUPERVISE_RUNNING,
+	SUPERVISE_HALTED,	/* the command is stopped by us, until the
+				   lock is proven: after Ctrl-Z, or in doubt
+				   with --on-lost pause */
+	SUPERVISE_STOPPING,	/* the command is told to end */
+	SUPERVISE_RELEASING	/* nothing of it is left; the lease is told to
+				   give the lock back */
 };
 
+enum supervise_event {
+	SUPERVISE_TERMINATE,	/* TERM or INT from a process */
+	SUPERVISE_RENEWED,	/* these four as in lease.h */
+	SUPERVISE_DOUBT,
+	SUPERVISE_LAST,
+	SUPERVISE_LOST,
+	SUPERVISE_MAX_RUN,
+	SUPERVISE_PAUSE_OVER,	/* --kill-after beyond the lease */
+	SUPERVISE_ENDED,	/* the command, by itself */
+	SUPERVISE_GONE,		/* the command, told to */
+	SUPERVISE_STOPPED,	/* by a signal */
+	SUPERVISE_KILLED	/* the time to end politely was over */
+};
+
+struct supervise {
+	struct loop		*loop;
+	const struct config	*cfg;
+	struct job		*job;
+	struct lease		*lease;
+	struct outcome		*outcome;	/* kind and fault are set */
+	enum supervise_state	 state;
+	struct loop_timer	 max_run;
+	struct loop_timer	 pause;
+	bool			 suspend_asked;	/* by a TSTP */
+	/* while halted */
+	bool			 paused;	/* by --on-lost pause */
+	bool			 lend_again;	/* the terminal */
+	bool			 terminated;	/* TERM or INT came */
+};
+
+/* All pointers outlive it. */
+void supervise_init(struct supervise *, struct loop *,
+    const struct config *, struct job *, struct outcome *);
+
 /*
- * Wait for the lock, run the command under it, release it; *outcome says how
- * it went.  Nothing of the command that must be gone is left when it returns,
- * nor any process of ours.
+ * Start the command under a lease.  0, or -1: it could not be started, the
+ * outcome says why, and the lock is being given back.
  */
-void supervise_run(const struct supervise_parts *, struct outcome *);
+int supervise_start(struct supervise *, struct lease *,
+    struct child_plan *, const char *token_id);
+
+/* A signal that was sent to rlock; asked: by a process, not a terminal. */
+void supervise_signal(struct supervise *, int signal, bool asked);
+
+/* Something happened; see the switch. */
+void supervise_handle(struct supervise *, enum supervise_event);
 
 #endif

@@ -18,7 +18,7 @@
 #define CONFIG_KEY_MAX		1024
 #define CONFIG_FOREVER		(-1)	/* wait_ms, retries: no limit */
 
-enum config_on_lost { ON_LOST_KILL, ON_LOST_WARN };
+enum config_on_lost { ON_LOST_KILL, ON_LOST_WARN, ON_LOST_PAUSE };
 
 enum config_verb { VERB_RUN, VERB_HELP, VERB_VERSION };
 

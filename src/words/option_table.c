@@ -16,7 +16,7 @@
 #define NOWHERE		0, 0
 
 /* In the order of enum config_on_lost. */
-static const char *const on_lost_choices[] = { "kill", "warn", NULL };
+static const char *const on_lost_choices[] = { "kill", "warn", "pause", NULL };
 
 const struct option_def option_table[OPTION_ROWS] = {
 	{ GROUP_LOCK, "k", { "key" }, "KEY",
@@ -63,7 +63,7 @@ const struct option_def option_table[OPTION_ROWS] = {
 	    .help = "the command gets no descriptor of ours (always)" },
 	{ GROUP_COMMAND, "", { "on-lost" }, "ACTION",
 	    KIND_CHOICE, AT(on_lost), 0, 0, .choices = on_lost_choices,
-	    .help = "when the lock is lost: kill or warn (kill)" },
+	    .help = "when the lock is lost: kill, warn, pause (kill)" },
 	{ GROUP_COMMAND, "", { "signal" }, "SIG",
 	    KIND_SIGNAL, AT(signal), 0, 0,
 	    .help = "first signal to stop the command (TERM)" },

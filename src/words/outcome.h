@@ -5,6 +5,7 @@
 #ifndef RLOCK_OUTCOME_H
 #define RLOCK_OUTCOME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/fault.h"
@@ -26,6 +27,7 @@ struct outcome {
 	int	 status;	/* RAN, LOST: of the command, 0 to 255 */
 	int	 signal;	/* RAN, LOST: that ended the command;
 				   INTERRUPTED: that ended the wait; else 0 */
+	bool	 by_key;	/* RAN: it died of a key at the terminal */
 	struct fault fault;	/* why, where there is a why */
 	/* for the report */
 	int64_t	 wait_ms;	/* from the start to lock or end */

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * strays: see strays.h.  One walk over /proc gives parents and sessions of
+ * all processes; those found are signalled at once.  What is forked meanwhile
+ * is found by the next call: callers repeat until there is none.
+ */
+#include "lives/strays.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct process {
+	pid_t	 pid;
+	pid_t	 parent;
+	pid_t	 session;
+	bool	 zombie;
+	bool	 below;		/* descends from the root */
+};
+
+struct table {
+	struct process	*at;
+	size_t		 count, room;
+};
+
+/* Read /proc/PID/NAME; the text is terminated.  Its length, or -1. */
+static ssize_t
+read_proc(pid_t pid, const char *name, char *text, size_t cap)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
+		return -1;
+	n = read(fd, text, cap - 1);
+	close(fd);
+	if (n >= 0)
+		text[n] = '\0';
+	return n;
+}
+
+static bool
+read_stat(pid_t pid, struct process *p)
+{
+	int parent, group, session;
+	char text[512], state, *end;
+
+	/* The name in parentheses may hold anything, ") Z 1" included. */
+	if (read_proc(pid, "stat", text, sizeof(text)) <= 0 ||
+	    (end = strrchr(text, ')')) == NULL ||
+	    sscanf(end + 1, " %c %d %d %d", &state, &parent, &group,
+	    &session) != 4)
+		return false;
+	*p = (struct process) { .pid = pid, .parent = parent,
+	    .session = session, .zombie = state == 'Z' || state == 'X' };
+	return true;
+}
+
+static bool
+add(struct table *t, const struct process *p)
+{
+	struct process *more;
+
+	if (t->count == t->room) {
+		more = realloc(t->at, (t->room + 256) * sizeof(*t->at));
+		if (more == NULL)
+			return false;
+		t->at = more;
+		t->room += 256;
+	}
+	t->at[t->count++] = *p;
+	return true;
+}
+
+static void
+read_table(struct table *t)
+{
+	DIR *dir = opendir("/proc");
+	struct process p;
+	struct dirent *e;
+
+	if (dir == NULL)
+		return;
+	while ((e = readdir(dir)) != NULL)
+		if (isdigit((unsigned char)e->d_name[0]) &&
+		    read_stat((pid_t)atoi(e->d_name), &p) && !add(t, &p))
+			break;
+	closedir(dir);
+}
+
+static bool
+is_below(const struct table *t, pid_t parent, pid_t root)
+{
+	size_t i;
+
+	if (parent == root)
+		return true;
+	for (i = 0; i < t->count; i++)
+		if (t->at[i].pid == parent)
+			return t->at[i].below;
+	return false;
+}
+
+static void
+mark_descendants(struct table *t, pid_t root)
+{
+	bool more = root > 0;
+	size_t i;
+
+	while (more) {
+		more = false;
+		for (i = 0; i < t->count; i++) {
+			if (t->at[i].below ||
+			    !is_below(t, t->at[i].parent, root))
+				continue;
+			t->at[i].below = more = true;
+		}
+	}
+}
+
+static bool
+is_marked(pid_t pid, const char *mark)
+{
+	static char text[128 * 1024];
+	ssize_t n = read_proc(pid, "environ", text, sizeof(text));
+
+	return mark[0] != '\0' && n > 0 &&
+	    memmem(text, (size_t)n, mark, strlen(mark)) != NULL;
+}
+
+int
+strays_signal(const struct strays *s, int signal)
+{
+	struct table t = { 0 };
+	const struct process *p;
+	int found = 0;
+	size_t i;
+
+	read_table(&t);
+	mark_descendants(&t, s->root);
+	for (i = 0; i < t.count; i++) {
+		p = &t.at[i];
+		if (p->session != s->session || p->zombie ||
+		    p->pid == s->spared || p->pid == getpid() ||
+		    !(p->below || is_marked(p->pid, s->mark)))
+			continue;
+		found++;
+		if (signal != 0)
+			kill(p->pid, signal);
+	}
+	free(t.at);
+	return found;
+}
