@@ -115,9 +115,48 @@ read_text(const struct reply *reply, char *out, size_t cap)
 	    text == NULL ? "" : text);
 }
 
+static bool
+is_acquire(enum lock_op op)
+{
+	return op == LOCK_JOIN || op == LOCK_QUEUE || op == LOCK_ASK;
+}
+
+static bool
+is_ticket(const struct reply *reply)
+{
+	return reply_int(reply, -1) > 0;
+}
+
+/* Is it a reply that the script of op gives?  See the head of each. */
+static bool
+has_form(enum lock_op op, const struct reply *reply)
+{
+	bool fast = op == LOCK_TAKE || op == LOCK_FREE;
+	size_t len;
+
+	switch (reply_int(reply_at(reply, 0), -1)) {
+	case SCRIPT_OK:
+		return true;
+	case SCRIPT_HELD:
+		if (reply_text(reply_at(reply, 1), &len) == NULL)
+			return false;
+		return !is_acquire(op) ||
+		    (reply_int(reply_at(reply, 2), -2) >= -1 &&
+		    reply_int(reply_at(reply, 3), -1) >= 0 &&
+		    is_ticket(reply_at(reply, 4)));
+	case SCRIPT_GONE:
+		return op != LOCK_TAKE && !is_acquire(op);
+	case SCRIPT_FULL:
+		return fast;
+	case SCRIPT_MISFIT:
+		return is_acquire(op);
+	}
+	return false;
+}
+
 /* {1, holder, left, rank, ticket}; the last three of acquire only. */
 static void
-read_held(struct lock *lock, const struct reply *reply,
+read_held(struct lock *lock, enum lock_op op, const struct reply *reply,
     struct answer *answer)
 {
 	const struct reply *holder = reply_at(reply, 1);
@@ -126,11 +165,11 @@ read_held(struct lock *lock, const struct reply *reply,
 
 	answer->verdict = VERDICT_HELD;
 	read_text(holder, answer->holder, sizeof(answer->holder));
-	/* A queue that is being served: free, but not for us yet. */
+	/* Empty: a queue that is being served; free, but not for us yet. */
 	answer->foreign = len > 0 && !token_is_ours(text, len);
 	answer->left_ms = reply_int(reply_at(reply, 2), -1);
 	answer->rank = reply_int(reply_at(reply, 3), 0);
-	if (reply_count(reply) >= 5)
+	if (is_acquire(op))
 		read_text(reply_at(reply, 4), lock->ticket,
 		    sizeof(lock->ticket));
 }
@@ -140,20 +179,10 @@ read_ours(struct lock *lock, enum lock_op op, const struct reply *reply,
     struct answer *answer)
 {
 	answer->verdict = VERDICT_OURS;
-	switch (op) {
-	case LOCK_JOIN:
-	case LOCK_QUEUE:
-	case LOCK_ASK:
+	if (is_acquire(op))
 		lock->crowded = reply_int(reply_at(reply, 1), 0) > 0;
-		break;
-	case LOCK_RELEASE:
+	else if (op == LOCK_RELEASE)
 		answer->unheard = reply_int(reply_at(reply, 1), 0) == 1;
-		break;
-	case LOCK_TAKE:
-	case LOCK_RENEW:
-	case LOCK_FREE:
-		break;
-	}
 }
 
 void
@@ -168,12 +197,12 @@ lock_read(struct lock *lock, enum lock_op op, const struct reply *reply,
 		read_error(answer, error);
 		return;
 	}
-	switch (reply_int(reply_at(reply, 0), -1)) {
+	switch (has_form(op, reply) ? reply_int(reply_at(reply, 0), -1) : -1) {
 	case SCRIPT_OK:
 		read_ours(lock, op, reply, answer);
 		return;
 	case SCRIPT_HELD:
-		read_held(lock, reply, answer);
+		read_held(lock, op, reply, answer);
 		return;
 	case SCRIPT_GONE:
 		answer->verdict = VERDICT_GONE;

@@ -100,6 +100,7 @@ static int
 set_choice(struct config *cfg, const struct option_def *def,
     const char *name, const char *value, struct fault *fault)
 {
+	char all[100] = "";
 	int i;
 
 	for (i = 0; def->choices[i] != NULL; i++) {
@@ -107,9 +108,12 @@ set_choice(struct config *cfg, const struct option_def *def,
 			store(cfg, def, i);
 			return 0;
 		}
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s",
+		    i == 0 ? "" : def->choices[i + 1] == NULL ? " or " : ", ",
+		    def->choices[i]);
 	}
-	return fault_set(fault, FAULT_USAGE, 0, "%s: '%s' is not %s or %s",
-	    name, value, def->choices[0], def->choices[1]);
+	return fault_set(fault, FAULT_USAGE, 0, "%s: '%s' is not %s", name,
+	    value, all);
 }
 
 static int
