@@ -29,7 +29,7 @@ void patience_init(struct patience *, const struct config *,
 bool patience_one_try(const struct patience *);
 
 /*
- * When waiting ends, CLOCK_NEVER for no limit.  Until the server has told of
+ * When waiting ends, INT64_MAX for no limit.  Until the server has told of
  * a holder, --connect-timeout bounds a wait without -w; afterwards -r counts
  * too, as the time its pauses would take, but for polling, which counts tries.
  */

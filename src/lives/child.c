@@ -80,7 +80,7 @@ child_signal(const struct child *c, int signal)
 }
 
 bool
-child_group_alive(const struct child *c)
+child_group_exists(const struct child *c)
 {
 	return kill(-c->group, 0) == 0 || errno == EPERM;
 }
@@ -93,10 +93,10 @@ child_reap(struct child *c, struct guard *guard)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (guard_reaped(guard, pid))
+		if (!WIFSTOPPED(status) && guard_reaped(guard, pid))
 			continue;
 		if (pid != c->group || c->ended)
-			continue; /* an orphan */
+			continue; /* an orphan, or a guard that was stopped */
 		if (WIFSTOPPED(status)) {
 			c->stopped_by = WSTOPSIG(status);
 			changes |= CHILD_STOPPED;

@@ -50,8 +50,8 @@ int child_start(struct child *, const struct child_plan *, struct fault *);
  */
 int child_signal(const struct child *, int signal);
 
-/* Is any process of the group left (a zombie counts)? */
-bool child_group_alive(const struct child *);
+/* Is any process of the group left, were it a zombie? */
+bool child_group_exists(const struct child *);
 
 /*
  * Reap every child of ours that has ended: the command, the guard, orphans

@@ -75,47 +75,40 @@ arm(int timer, int64_t at)
 	timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-/* What is to be ended, and who of us is alive. */
-struct ward {
-	pid_t		 group;		/* 0: not started */
-	struct strays	 strays;
-};
-
 /*
  * The group is stopped first, so that nothing of it runs or forks while its
  * strays are looked for.  rlock alive: the command descends from it; else
  * what is below the command's own process, or bears its mark.
  */
 static void
-end_all(struct ward *ward, bool rlock_alive)
+end_all(const struct strays *command, bool rlock_alive)
 {
-	pid_t rlock = ward->strays.root;
+	struct strays strays = *command;
 	int round = 0;
 
-	if (ward->group <= 0)
+	if (strays.group <= 0)
 		return;
-	kill(-ward->group, SIGSTOP);
+	kill(-strays.group, SIGSTOP);
 	if (!rlock_alive)
-		ward->strays.root = ward->group;
-	while (strays_signal(&ward->strays, SIGKILL) > 0 &&
-	    round++ < ROUNDS_MAX)
-		kill(-ward->group, SIGKILL);
-	kill(-ward->group, SIGKILL);
-	ward->strays.root = rlock;
+		strays.root = strays.group;
+	do
+		strays_signal(&strays, SIGKILL);
+	while (kill(-strays.group, SIGKILL) == 0 && round++ < ROUNDS_MAX &&
+	    strays_signal(&strays, SIGKILL) > 0);
 }
 
 static void
-take(const struct message *m, struct ward *ward, int timer, int64_t *kill_at)
+take(const struct message *m, struct strays *command, int timer, int64_t *kill_at)
 {
 	switch (m->kind) {
 	case MESSAGE_GROUP:
-		ward->group = m->u.group;
+		command->group = m->u.group;
 		break;
 	case MESSAGE_UNTIL:
 		arm(timer, *kill_at = m->u.kill_at);
 		break;
 	case MESSAGE_MARK:
-		snprintf(ward->strays.mark, sizeof(ward->strays.mark), "%s",
+		snprintf(command->mark, sizeof(command->mark), "%s",
 		    m->u.mark);
 		break;
 	}
@@ -125,8 +118,8 @@ take(const struct message *m, struct ward *ward, int timer, int64_t *kill_at)
 static void
 watch(int pipe, pid_t rlock, pid_t session)
 {
-	struct ward ward = { .strays = { .session = session, .root = rlock,
-	    .spared = rlock } };
+	struct strays command = { .session = session, .root = rlock,
+	    .spared = rlock };
 	struct pollfd fds[2] = { { .fd = pipe, .events = POLLIN },
 	    { .events = POLLIN } };
 	int64_t kill_at = CLOCK_NEVER;
@@ -137,13 +130,13 @@ watch(int pipe, pid_t rlock, pid_t session)
 	for (;;) {
 		/* All news first: the clock judges by the newest. */
 		while ((n = read(pipe, &m, sizeof(m))) == sizeof(m))
-			take(&m, &ward, fds[1].fd, &kill_at);
+			take(&m, &command, fds[1].fd, &kill_at);
 		if (n == 0) {
-			end_all(&ward, false);
+			end_all(&command, false);
 			return;
 		}
 		if (kill_at <= clock_now()) {
-			end_all(&ward, true);
+			end_all(&command, true);
 			arm(fds[1].fd, kill_at = CLOCK_NEVER);
 		}
 		poll(fds, 2, -1);

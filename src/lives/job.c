@@ -30,7 +30,8 @@ send_signal(struct job *j, int signal)
 static int
 signal_strays(const struct job *j, int signal)
 {
-	struct strays strays = { .session = getsid(0), .root = getpid() };
+	struct strays strays = { .session = getsid(0), .root = getpid(),
+	    .group = j->child.group };
 
 	memcpy(strays.mark, j->mark, sizeof(strays.mark));
 	return strays_signal(&strays, signal);
@@ -41,9 +42,10 @@ static void
 check_gone(struct job *j)
 {
 	bool killed = j->kill.at == CLOCK_NEVER;
+	int left = signal_strays(j, killed ? SIGKILL : 0);
 
-	if (child_group_alive(&j->child) ||
-	    signal_strays(j, killed ? SIGKILL : 0) > 0) {
+	/* Without /proc the group is all that can be seen of it. */
+	if (left > 0 || (left == -1 && child_group_exists(&j->child))) {
 		loop_timer_set(j->loop, &j->poll,
 		    clock_add(clock_now(), POLL_MS));
 		return;

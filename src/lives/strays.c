@@ -19,6 +19,7 @@
 struct process {
 	pid_t	 pid;
 	pid_t	 parent;
+	pid_t	 group;
 	pid_t	 session;
 	bool	 zombie;
 	bool	 below;		/* descends from the root */
@@ -60,7 +61,8 @@ read_stat(pid_t pid, struct process *p)
 	    &session) != 4)
 		return false;
 	*p = (struct process) { .pid = pid, .parent = parent,
-	    .session = session, .zombie = state == 'Z' || state == 'X' };
+	    .group = group, .session = session,
+	    .zombie = state == 'Z' || state == 'X' };
 	return true;
 }
 
@@ -80,7 +82,7 @@ add(struct table *t, const struct process *p)
 	return true;
 }
 
-static void
+static bool
 read_table(struct table *t)
 {
 	DIR *dir = opendir("/proc");
@@ -88,12 +90,13 @@ read_table(struct table *t)
 	struct dirent *e;
 
 	if (dir == NULL)
-		return;
+		return false;
 	while ((e = readdir(dir)) != NULL)
 		if (isdigit((unsigned char)e->d_name[0]) &&
 		    read_stat((pid_t)atoi(e->d_name), &p) && !add(t, &p))
 			break;
 	closedir(dir);
+	return t->count > 0; /* not mounted: an empty folder */
 }
 
 static bool
@@ -144,12 +147,18 @@ strays_signal(const struct strays *s, int signal)
 	int found = 0;
 	size_t i;
 
-	read_table(&t);
+	if (!read_table(&t))
+		return -1;
 	mark_descendants(&t, s->root);
 	for (i = 0; i < t.count; i++) {
 		p = &t.at[i];
-		if (p->session != s->session || p->zombie ||
-		    p->pid == s->spared || p->pid == getpid() ||
+		if (p->zombie || p->pid == s->spared || p->pid == getpid())
+			continue;
+		if (p->group == s->group) {
+			found++;
+			continue;
+		}
+		if (p->session != s->session ||
 		    !(p->below || is_marked(p->pid, s->mark)))
 			continue;
 		found++;

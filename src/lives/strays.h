@@ -11,6 +11,7 @@
 
 struct strays {
 	pid_t	 session;	/* theirs; others are daemons, and spared */
+	pid_t	 group;		/* the command's: counted, but not signalled */
 	pid_t	 root;		/* they descend from it, ... */
 	pid_t	 spared;	/* (it is none of them itself) */
 	char	 mark[64];	/* ... or have this in their environment,
@@ -18,8 +19,9 @@ struct strays {
 };
 
 /*
- * Send signal (0: none, only count) to each.  Returns how many there are,
- * zombies not counted; 0 without /proc.  See proc(5), "stat" and "environ".
+ * Send signal (0: none) to each.  Returns how many there are, together with
+ * the processes of the group, zombies not counted: nobody may ever reap them.
+ * -1 without /proc.  See proc(5), "stat" and "environ".
  */
 int strays_signal(const struct strays *, int signal);
 

@@ -222,11 +222,15 @@ ours(struct waiter *w, int64_t sent_at)
 	struct timing_lease lease = timing_lease(sent_at, w->cfg->ttl_ms,
 	    w->cfg->kill_after_ms);
 
+	struct fault fault;
+
 	w->unsure = true;
 	/* Too late to be of use: prove it, or take it, again. */
 	if (clock_now() >= lease.term_at) {
-		w->retries++;
-		ask(w, LOCK_ASK);
+		fault_set(&fault, FAULT_UNAVAILABLE, 0, "%s: the answer came "
+		    "too late for a lease of this length (a longer -t may do)",
+		    w->cfg->endpoint.shown);
+		trouble(w, &fault);
 		return;
 	}
 	w->sent_at = sent_at;
@@ -242,6 +246,10 @@ refused(struct waiter *w, const struct answer *answer)
 		trouble(w, &answer->fault);
 		return;
 	}
+	/* It may be the right to unsubscribe, without which nothing else can
+	   be asked on this connection. */
+	if (w->patience.queued)
+		voter_drop(w->voter);
 	w->fault = answer->fault;
 	leave(w, WAITER_FAILED);
 }

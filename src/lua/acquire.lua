@@ -10,9 +10,13 @@
 local tok,ttl,ticket=ARGV[1],ARGV[2],ARGV[4]
 local e='x0:'..ttl..':0:'..tok
 local v,odd=holder()
-if odd then return {78,L} end
 local waiting,odd_queue=try('ZCARD',Q)
-if odd_queue then return {78,Q} end
+if odd or odd_queue then
+  local key=odd and L or Q
+  -- Changes nothing, since the key is there; but no replica gets past it.
+  call('SET',key,'','NX','PX',1)
+  return {78,key}
+end
 if v==tok then
   call('PEXPIRE',L,ttl)
   call('ZREM',Q,e)
@@ -28,9 +32,14 @@ if ticket=='0' then
   ticket=int(math.max(t[1]*1000000+t[2],last and tonumber(last)+1 or 0))
 end
 call('ZADD',Q,'NX',ticket,e)
+local aged=redis.pcall('PEXPIRE',Q,QTTL)
+if type(aged)=='table' then
+  call('ZREM',Q,e)
+  return aged
+end
 local mine,_,more=serve(e,ttl,false)
 if mine then return {0,call('ZCARD',Q)} end
 -- More dead ones ahead than a step drops: look again at once.
 local rank=more and 0 or call('ZRANK',Q,e)
-if ARGV[3]=='1' then call('PEXPIRE',Q,QTTL) else call('ZREM',Q,e) end
+if ARGV[3]~='1' then call('ZREM',Q,e) end
 return {1,holder() or '',more and 0 or left(),rank,ticket}

@@ -49,10 +49,9 @@ struct conn {
 	struct expect			 expected[EXPECTED_MAX];
 	unsigned int			 head, count;
 	/* login */
-	bool				 login_told;
 	bool				 login_failed;
 	struct fault			 login_fault;
-	/* the first error inside MULTI ... EXEC, and where it came up */
+	/* the first error of what goes before an answer, and where it was */
 	struct reply			*refused;
 	enum expect_kind		 refused_at;
 	char				 stray[160]; /* an error nobody asked */
@@ -165,17 +164,6 @@ login_reply(struct conn *c, enum expect_kind kind, const struct reply *r)
 		c->login_fault.code = FAULT_REFUSED;
 }
 
-/* The last login reply is in: a server that was not spoken to yet is. */
-static void
-login_over(struct conn *c)
-{
-	if (c->login_told)
-		return;
-	c->login_told = true;
-	c->handlers->login(c->arg, c, c->login_failed ? &c->login_fault :
-	    NULL);
-}
-
 static void
 exec_reply(struct conn *c, const struct expect *e, const struct reply *r)
 {
@@ -193,6 +181,16 @@ exec_reply(struct conn *c, const struct expect *e, const struct reply *r)
 		answer = deaf ? NULL : c->refused;
 	}
 	c->handlers->answer(c->arg, c, e->tag, e->sent_at, answer, deaf);
+	codec_drop(c->refused);
+	c->refused = NULL;
+}
+
+/* When UNSUBSCRIBE was refused, so is what follows, in words that mislead. */
+static void
+answer_reply(struct conn *c, const struct expect *e, const struct reply *r)
+{
+	c->handlers->answer(c->arg, c, e->tag, e->sent_at, c->refused != NULL ?
+	    c->refused : r, false);
 	codec_drop(c->refused);
 	c->refused = NULL;
 }
@@ -218,20 +216,18 @@ dispatch(struct conn *c, struct reply *r)
 	e = c->expected[c->head];
 	c->head = (c->head + 1) % EXPECTED_MAX;
 	c->count--;
-	if (!is_login(e.kind)) {
+	if (!is_login(e.kind))
 		c->stray[0] = '\0';
-		login_over(c);
-		if (c->dead)
-			return;
-	}
 	switch (e.kind) {
 	case EXPECT_AUTH:
 	case EXPECT_SELECT:
 	case EXPECT_NAME:
 		login_reply(c, e.kind, r);
+		if (c->count == 0 || !is_login(c->expected[c->head].kind))
+			c->handlers->login(c->arg, c, c->login_failed ?
+			    &c->login_fault : NULL);
 		break;
 	case EXPECT_UNSUBSCRIBE:
-		break;
 	case EXPECT_MULTI:
 	case EXPECT_QUEUED:
 	case EXPECT_SUBSCRIBE:
@@ -245,7 +241,7 @@ dispatch(struct conn *c, struct reply *r)
 		exec_reply(c, &e, r);
 		break;
 	case EXPECT_ANSWER:
-		c->handlers->answer(c->arg, c, e.tag, e.sent_at, r, false);
+		answer_reply(c, &e, r);
 		break;
 	}
 }

@@ -96,11 +96,17 @@ pending(const struct wire *w)
 	return n;
 }
 
+/* Whose error it is the owner puts in front. */
+static void
+set_fault(struct wire *w, int error)
+{
+	fault_set(&w->fault, FAULT_UNAVAILABLE, 0, "%s", strerror(error));
+}
+
 static void
 attempt_failed(struct wire *w, int error)
 {
-	fault_set(&w->fault, FAULT_UNAVAILABLE, error, "%s",
-	    w->endpoint->shown);
+	set_fault(w, error);
 	if (w->next < w->addresses.count)
 		try_next(w);
 	else if (pending(w) == 0 && w->resolve == NULL)
@@ -166,8 +172,7 @@ try_next(struct wire *w)
 		a = &w->attempts[w->next];
 		fd = start_socket(&w->addresses.at[w->next++]);
 		if (fd == -1) {
-			fault_set(&w->fault, FAULT_UNAVAILABLE, errno, "%s",
-			    w->endpoint->shown);
+			set_fault(w, errno);
 			continue;
 		}
 		a->watch = (struct loop_watch) { .fd = fd, .events = POLLOUT,
@@ -309,8 +314,7 @@ wire_send(struct wire *w, const void *data, size_t len)
 	else if (n == -1 && errno != EAGAIN) {
 		/* send has taken the socket's error: on_attempt would see
 		   none.  Reported from the loop, as all failures are. */
-		fault_set(&w->fault, FAULT_UNAVAILABLE, errno, "%s",
-		    w->endpoint->shown);
+		set_fault(w, errno);
 		drop_attempt(w, only);
 		loop_timer_set(w->loop, &w->timer, clock_now());
 		errno = EAGAIN;

@@ -81,6 +81,8 @@ put_object(struct buf *out, const struct config *cfg, const struct outcome *o,
 	    put_number(out, "signal", o->signal == 0 ? -1 : o->signal) == -1 ||
 	    put_member(out, "key", cfg->key) == -1 ||
 	    put_member(out, "token", o->token) == -1 ||
+	    put_number(out, "fence", -1) == -1 ||
+	    put_number(out, "slot", -1) == -1 ||
 	    put_number(out, "wait_ms", o->wait_ms) == -1 ||
 	    put_number(out, "hold_ms", o->hold_ms) == -1 ||
 	    put_number(out, "renewals", o->renewals) == -1 ||

@@ -60,8 +60,8 @@ found_lost(struct run *r)
 {
 	struct outcome *o = r->outcome;
 
-	if (o->kind == OUTCOME_LOST)
-		return; /* told when it was */
+	if (o->kind == OUTCOME_LOST || r->supervise.told_lost)
+		return;
 	report_lost(lease_holder(r->lease), false);
 	if (r->p->cfg->on_lost != ON_LOST_WARN && o->kind == OUTCOME_RAN)
 		o->kind = OUTCOME_LOST;
@@ -299,9 +299,9 @@ on_signal(void *arg, const struct signalfd_siginfo *info)
 		job_reap(&r->job);
 		return;
 	}
-	/* The timer behind a message; a pipe that we wrote to ourselves. */
+	/* The timer behind a message; the guard's pipe, broken. */
 	if (info->ssi_code == SI_TIMER ||
-	    (signal == SIGPIPE && info->ssi_code > 0) ||
+	    (signal == SIGPIPE && (pid_t)info->ssi_pid == getpid()) ||
 	    inherited_ignored(signal))
 		return;
 	switch (r->phase) {

@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "top/report.h"
 
+#define AGAIN_MS 200
+
 static enum config_on_lost
 on_lost(const struct supervise *s)
 {
@@ -67,6 +69,7 @@ lost_running(struct supervise *s, bool proven)
 	struct timing_lease points = lease_points(s->lease);
 	int64_t at = after_grace(s);
 
+	s->told_lost = proven;
 	report_lost(proven ? lease_holder(s->lease) : NULL,
 	    on_lost(s) != ON_LOST_WARN);
 	if (on_lost(s) == ON_LOST_WARN)
@@ -123,7 +126,7 @@ resume(struct supervise *s)
 {
 	tell_guard(s);
 	loop_timer_clear(s->loop, &s->pause);
-	if (s->terminated) {
+	if (s->terminated_at != 0) {
 		s->state = SUPERVISE_STOPPING;
 		job_continue(s->job);
 		return;
@@ -132,6 +135,23 @@ resume(struct supervise *s)
 	if (!s->lend_again || !job_lend_terminal(s->job))
 		job_continue(s->job);
 	s->lend_again = false;
+}
+
+/*
+ * TERM or INT from a process: the command has --kill-after from the first one
+ * on; another one ends that.  timeout(1) sends two within microseconds (to its
+ * child and to its group), and means one.
+ */
+static void
+terminate(struct supervise *s)
+{
+	int64_t now = clock_now();
+
+	if (s->terminated_at == 0) {
+		s->terminated_at = now;
+		job_end_by(s->job, after_grace(s));
+	} else if (now - s->terminated_at >= AGAIN_MS)
+		job_kill(s->job);
 }
 
 static bool
@@ -163,7 +183,7 @@ while_running(struct supervise *s, enum supervise_event event)
 	switch (event) {
 	case SUPERVISE_TERMINATE:
 		s->state = SUPERVISE_STOPPING;
-		job_end_by(s->job, after_grace(s));
+		terminate(s);
 		break;
 	case SUPERVISE_RENEWED:
 		tell_guard(s);
@@ -199,6 +219,7 @@ while_running(struct supervise *s, enum supervise_event event)
 static void
 not_proven(struct supervise *s, bool proven_lost)
 {
+	s->told_lost = proven_lost;
 	report_lost(proven_lost ? lease_holder(s->lease) : NULL,
 	    on_lost(s) != ON_LOST_WARN);
 	if (on_lost(s) == ON_LOST_WARN)
@@ -212,10 +233,7 @@ while_halted(struct supervise *s, enum supervise_event event)
 {
 	switch (event) {
 	case SUPERVISE_TERMINATE:
-		if (s->terminated)
-			job_kill(s->job);
-		s->terminated = true;
-		job_end_by(s->job, after_grace(s));
+		terminate(s);
 		break;
 	case SUPERVISE_RENEWED:
 		if (s->paused)
@@ -256,7 +274,7 @@ while_stopping(struct supervise *s, enum supervise_event event)
 {
 	switch (event) {
 	case SUPERVISE_TERMINATE:
-		job_kill(s->job);
+		terminate(s);
 		break;
 	case SUPERVISE_RENEWED:
 		tell_guard(s);

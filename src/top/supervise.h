@@ -48,11 +48,12 @@ struct supervise {
 	enum supervise_state	 state;
 	struct loop_timer	 max_run;
 	struct loop_timer	 pause;
+	bool			 told_lost;	/* proven, and said so */
 	bool			 suspend_asked;	/* by a TSTP */
+	int64_t			 terminated_at;	/* TERM or INT came; 0: none */
 	/* while halted */
 	bool			 paused;	/* by --on-lost pause */
 	bool			 lend_again;	/* the terminal */
-	bool			 terminated;	/* TERM or INT came */
 };
 
 /* All pointers outlive it. */
