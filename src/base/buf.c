@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_CAP	256
+#define FIRST_CAP 256
 
 static int
 reserve(struct buf *b, size_t more)

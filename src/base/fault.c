@@ -23,8 +23,8 @@ append(char *text, size_t cap, const char *more)
 }
 
 int
-fault_set(struct fault *fault, enum fault_code code, int err,
-    const char *fmt, ...)
+fault_set(struct fault *fault, enum fault_code code, int err, const char *fmt,
+    ...)
 {
 	/* Formatted aside, since an argument may be the old text. */
 	char text[sizeof(fault->text)];

@@ -21,10 +21,10 @@
 
 #include "base/clock.h"
 
-#define LINE_LEN	512	/* bytes of a line, the LF included */
-#define SUBJECT_LEN	100	/* bytes of the subject before escaping */
-#define WINDOW_NS	20000000
-#define SILENCE_MS	1000	/* after a line that was dropped */
+#define LINE_LEN 512	/* bytes of a line, the LF included */
+#define SUBJECT_LEN 100 /* bytes of the subject before escaping */
+#define WINDOW_NS 20000000
+#define SILENCE_MS 1000 /* after a line that was dropped */
 
 static enum log_level shown_level = LOG_LEVEL_NORMAL;
 static const char *subject;
@@ -153,15 +153,15 @@ compose(char *line, const char *text, size_t len)
 		name_len = strlen(subject);
 		used = log_cut(subject, name_len, SUBJECT_LEN);
 		n += log_escape(line + n, LINE_LEN - n, subject, used);
-		n += (size_t)snprintf(line + n, LINE_LEN - n, "%s: ",
-		    used < name_len ? "..." : "");
+		n += (size_t)snprintf(line + n, LINE_LEN - n,
+		    "%s: ", used < name_len ? "..." : "");
 	}
 	room = LINE_LEN - n;
 	name_len = n;
 	n += escape(line + n, room, text, len, &used);
 	if (used < len) {
-		n = name_len + escape(line + name_len, room - 3, text, len,
-		    &used);
+		n = name_len +
+		    escape(line + name_len, room - 3, text, len, &used);
 		memcpy(line + n, "...", 3);
 		n += 3;
 	}
@@ -206,9 +206,8 @@ take_signal_of(int err, const sigset_t *before)
 static bool
 write_timed(timer_t timer, const char *line, size_t len)
 {
-	static const struct itimerspec every = {
-		{ 0, WINDOW_NS }, { 0, WINDOW_NS }
-	};
+	static const struct itimerspec every = { { 0, WINDOW_NS },
+		{ 0, WINDOW_NS } };
 	sigset_t alarm_set, before;
 	size_t done = 0;
 	ssize_t n = 0;
@@ -325,10 +324,13 @@ log_status(const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	len = n < 0 ? 0 : (size_t)n < sizeof(text) ? (size_t)n :
-	    sizeof(text) - 1;
-	columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 &&
-	    size.ws_col > 0 ? size.ws_col : 80;
+	len = n < 0		     ? 0 :
+	    (size_t)n < sizeof(text) ? (size_t)n :
+				       sizeof(text) - 1;
+	columns =
+	    ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ?
+	    size.ws_col :
+	    80;
 	line[0] = '\r';
 	len = compose(line + 1, text, len) - 1;
 	/* Not the last column: a terminal may wrap there. */

@@ -10,14 +10,18 @@
 #include <stddef.h>
 #include <string.h>
 
-#define DURATION_MAX_MS	(INT64_C(1) << 53)
+#define DURATION_MAX_MS (INT64_C(1) << 53)
 
 static const struct {
-	const char	*name;
-	int64_t		 ms;
+	const char *name;
+	int64_t ms;
 } units[] = {
-	{ "", 1000 }, { "ms", 1 }, { "s", 1000 }, { "m", 60 * 1000 },
-	{ "h", 3600 * 1000 }, { "d", 86400 * 1000 },
+	{ "", 1000 },
+	{ "ms", 1 },
+	{ "s", 1000 },
+	{ "m", 60 * 1000 },
+	{ "h", 3600 * 1000 },
+	{ "d", 86400 * 1000 },
 };
 
 static size_t

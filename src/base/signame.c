@@ -15,6 +15,7 @@
 #include "base/parse.h"
 
 /* Of two names of one signal the first is the one that is shown. */
+/* clang-format off */
 static const struct {
 	const char	*name;
 	int		 number;
@@ -42,6 +43,7 @@ static const struct {
 	{ "STKFLT", SIGSTKFLT },
 #endif
 };
+/* clang-format on */
 
 /* "" or SIGN and digits behind RTMIN and RTMAX. */
 static int
@@ -52,8 +54,8 @@ parse_offset(const char *text, char sign, int base)
 
 	if (*text == '\0')
 		return base;
-	if (*text != sign || parse_count(text + 1, 0, SIGRTMAX - SIGRTMIN, &n,
-	    &why) == -1)
+	if (*text != sign ||
+	    parse_count(text + 1, 0, SIGRTMAX - SIGRTMIN, &n, &why) == -1)
 		return -1;
 	return sign == '+' ? base + (int)n : base - (int)n;
 }

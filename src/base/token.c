@@ -18,14 +18,14 @@
 #include "base/log.h"
 #include "base/parse.h"
 
-#define START		"rlock:1:"
-#define START_LEN	(sizeof(START) - 1)
-#define FOREIGN_LEN	40	/* bytes shown of a value that is not ours */
-#define FIELD_LEN	TOKEN_NOTE_MAX	/* bytes shown of a field */
-#define STARTED_MAX_MS	INT64_C(253402300799999)	/* the year 9999 */
+#define START "rlock:1:"
+#define START_LEN (sizeof(START) - 1)
+#define FOREIGN_LEN 40		 /* bytes shown of a value that is not ours */
+#define FIELD_LEN TOKEN_NOTE_MAX /* bytes shown of a field */
+#define STARTED_MAX_MS INT64_C(253402300799999) /* the year 9999 */
 
 static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    "abcdefghijklmnopqrstuvwxyz0123456789._-@+";
+			    "abcdefghijklmnopqrstuvwxyz0123456789._-@+";
 
 void
 token_owner_init(struct token_owner *owner, const char *note)
@@ -44,8 +44,8 @@ token_owner_init(struct token_owner *owner, const char *note)
 		snprintf(owner->user, sizeof(owner->user), "%lu",
 		    (unsigned long)uid);
 	else
-		memcpy(owner->user, user, log_cut(user, strlen(user),
-		    sizeof(owner->user) - 1));
+		memcpy(owner->user, user,
+		    log_cut(user, strlen(user), sizeof(owner->user) - 1));
 	owner->pid = (long)getpid();
 	owner->started_ms = clock_wall_ms();
 	owner->note = note == NULL ? "" : note;
@@ -97,8 +97,7 @@ token_make(const struct token_owner *owner, char *out)
 	end = put_field(end, owner->user, sizeof(owner->user) - 1);
 	snprintf(digits, sizeof(digits), "%ld", owner->pid);
 	end = put_field(end, digits, sizeof(digits));
-	snprintf(digits, sizeof(digits), "%lld",
-	    (long long)owner->started_ms);
+	snprintf(digits, sizeof(digits), "%lld", (long long)owner->started_ms);
 	end = put_field(end, digits, sizeof(digits));
 	put_field(end, owner->note, TOKEN_NOTE_MAX);
 	return 0;
@@ -126,7 +125,7 @@ token_is_ours(const char *text, size_t len)
 static void
 take_field(const char **text, size_t *len, bool last, char *out, size_t cap)
 {
-	char raw[FIELD_LEN + 4];	/* what log_cut may look at, too */
+	char raw[FIELD_LEN + 4]; /* what log_cut may look at, too */
 	const char *at = *text, *colon;
 	size_t n = *len, i = 0, done = 0;
 
@@ -200,8 +199,8 @@ token_describe(const char *text, size_t len, char *out, size_t cap)
 	snprintf(out, cap, "%s%s%s%s%s%s%s%s%s",
 	    *user != '\0' ? user : "somebody", *host != '\0' ? "@" : "", host,
 	    *pid != '\0' ? ", pid " : "", pid,
-	    *when != '\0' ? ", started " : "", when,
-	    *note != '\0' ? ", " : "", note);
+	    *when != '\0' ? ", started " : "", when, *note != '\0' ? ", " : "",
+	    note);
 }
 
 uint32_t
@@ -218,7 +217,8 @@ token_random(uint32_t bound)
 			/* Too early at boot: any spread is good enough. */
 			(void)clock_gettime(CLOCK_MONOTONIC, &ts);
 			return ((uint32_t)ts.tv_nsec ^
-			    (uint32_t)getpid() * 2654435761u) % bound;
+				   (uint32_t)getpid() * 2654435761u) %
+			    bound;
 		}
 		/* Lemire, "Fast Random Integer Generation in an Interval". */
 		product = (uint64_t)n * bound;

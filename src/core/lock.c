@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/parse.h"
 #include "core/script.h"
 
 int
@@ -62,8 +63,7 @@ request_acquire(const struct lock *lock, struct request *request, bool join)
 }
 
 void
-lock_request(const struct lock *lock, enum lock_op op,
-    struct request *request)
+lock_request(const struct lock *lock, enum lock_op op, struct request *request)
 {
 	request->argc = 0;
 	request->listen = false;
@@ -142,8 +142,8 @@ has_form(enum lock_op op, const struct reply *reply)
 			return false;
 		return !is_acquire(op) ||
 		    (reply_int(reply_at(reply, 2), -2) >= -1 &&
-		    reply_int(reply_at(reply, 3), -1) >= 0 &&
-		    is_ticket(reply_at(reply, 4)));
+			reply_int(reply_at(reply, 3), -1) >= 0 &&
+			is_ticket(reply_at(reply, 4)));
 	case SCRIPT_GONE:
 		return op != LOCK_TAKE && !is_acquire(op);
 	case SCRIPT_FULL:
@@ -214,13 +214,35 @@ lock_read(struct lock *lock, enum lock_op op, const struct reply *reply,
 		answer->verdict = VERDICT_ERROR;
 		answer->refusal = REFUSAL_UNFIT;
 		read_text(reply_at(reply, 1), key, sizeof(key));
-		fault_set(&answer->fault, FAULT_UNFIT, 0, "the key %s on the "
+		fault_set(&answer->fault, FAULT_UNFIT, 0,
+		    "the key %s on the "
 		    "server is not a lock and was not touched (choose another "
-		    "-k or --prefix)", key);
+		    "-k or --prefix)",
+		    key);
 		return;
 	}
 	answer->verdict = VERDICT_ERROR;
 	answer->refusal = REFUSAL_UNFIT;
 	fault_set(&answer->fault, FAULT_UNFIT, 0,
 	    "the server's answer makes no sense (is it Redis 5.0 or later?)");
+}
+
+enum message
+lock_message(const char *text, size_t len, int64_t *left_ms)
+{
+	static const char first[] = "first:", grant[] = "grant";
+	size_t head = strlen(first);
+	char number[24];
+	const char *why;
+
+	if (len == strlen(grant) && memcmp(text, grant, len) == 0)
+		return MESSAGE_GRANT;
+	if (len <= head || len - head >= sizeof(number) ||
+	    memcmp(text, first, head) != 0)
+		return MESSAGE_LOOK;
+	snprintf(number, sizeof(number), "%.*s", (int)(len - head),
+	    text + head);
+	if (parse_count(number, 0, INT64_MAX, left_ms, &why) == -1)
+		*left_ms = -1;
+	return MESSAGE_FIRST;
 }

@@ -69,6 +69,13 @@ struct answer {
 	char		 holder[TOKEN_MAX]; /* HELD: its token, maybe cut */
 };
 
+/* What a waiter hears on its channel. */
+enum message {
+	MESSAGE_LOOK,	/* ask now; also all that is not understood */
+	MESSAGE_GRANT,	/* the lock is handed over: ask, to prove it */
+	MESSAGE_FIRST	/* head of the queue now: look in left_ms */
+};
+
 /* 0, or -1 and a fault.  lock_release frees what it holds (not the lock). */
 int lock_init(struct lock *, const char *prefix, const char *key,
     int64_t ttl_ms, struct fault *);
@@ -83,5 +90,8 @@ void lock_request(const struct lock *, enum lock_op op, struct request *);
  */
 void lock_read(struct lock *, enum lock_op op, const struct reply *,
     struct answer *);
+
+/* Read a message; *left_ms is set for MESSAGE_FIRST only, -1: no end. */
+enum message lock_message(const char *text, size_t len, int64_t *left_ms);
 
 #endif

@@ -7,11 +7,10 @@
 #include "base/token.h"
 #include "core/timing.h"
 
-#define RECONNECT_MS	100	/* a holder is to be back before us */
+#define RECONNECT_MS 100 /* a holder is to be back before us */
 
 void
-patience_init(struct patience *p, const struct config *cfg,
-    int64_t started_at)
+patience_init(struct patience *p, const struct config *cfg, int64_t started_at)
 {
 	*p = (struct patience) { .cfg = cfg, .started_at = started_at };
 }
@@ -26,7 +25,7 @@ int64_t
 patience_deadline(const struct patience *p, bool polling)
 {
 	int64_t limit = polling || !p->seen ? p->cfg->wait_ms :
-	    config_wait_limit_ms(p->cfg);
+					      config_wait_limit_ms(p->cfg);
 
 	if (limit == CONFIG_FOREVER && !p->seen)
 		limit = p->cfg->connect_timeout_ms;
@@ -48,15 +47,15 @@ int64_t
 patience_fault_pause_ms(struct patience *p)
 {
 	p->failures++;
-	return jittered(p->queued && p->failures == 1 ? RECONNECT_MS :
-	    timing_reach_pause_ms(p->failures));
+	return jittered(p->queued && p->failures == 1 ?
+		RECONNECT_MS :
+		timing_reach_pause_ms(p->failures));
 }
 
 int64_t
 patience_poll_pause_ms(struct patience *p)
 {
-	if (p->cfg->retries != CONFIG_FOREVER &&
-	    p->polled >= p->cfg->retries)
+	if (p->cfg->retries != CONFIG_FOREVER && p->polled >= p->cfg->retries)
 		return -1;
 	p->polled++;
 	return jittered(timing_backoff_ms(p->cfg->retry_delay_ms,

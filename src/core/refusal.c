@@ -9,12 +9,13 @@
 #include <string.h>
 
 struct row {
-	const char	*words;		/* the error begins with them ... */
-	bool		 anywhere;	/* ... or has them anywhere */
-	enum refusal	 refusal;
-	const char	*hint;
+	const char *words; /* the error begins with them ... */
+	bool anywhere;	   /* ... or has them anywhere */
+	enum refusal refusal;
+	const char *hint;
 };
 
+/* clang-format off */
 static const struct row rows[] = {
 	{ "NOAUTH", false, REFUSAL_RIGHTS,
 	    "give the password by --password-file or REDISCLI_AUTH" },
@@ -71,6 +72,7 @@ static const struct row rows[] = {
 	{ "Unknown Redis command", true, REFUSAL_UNFIT,
 	    "is it Redis 5.0 or later, with no command renamed?" },
 };
+/* clang-format on */
 
 static bool
 matches(const struct row *row, const char *error)
@@ -96,7 +98,8 @@ refusal_of(const char *error, struct fault *fault)
 		}
 	}
 	code = refusal == REFUSAL_AWAY ? FAULT_UNAVAILABLE :
-	    refusal == REFUSAL_RIGHTS ? FAULT_REFUSED : FAULT_UNFIT;
+	    refusal == REFUSAL_RIGHTS  ? FAULT_REFUSED :
+					 FAULT_UNFIT;
 	fault_set(fault, code, 0, "the server says \"%.160s\" (%s)", error,
 	    hint);
 	return refusal;

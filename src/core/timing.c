@@ -4,9 +4,9 @@
  */
 #include "core/timing.h"
 
-#define HEAD_LOOK_MS	1000
-#define OTHERS_MIN_MS	5000
-#define OTHERS_MAX_MS	30000
+#define HEAD_LOOK_MS 1000
+#define OTHERS_MIN_MS 5000
+#define OTHERS_MAX_MS 30000
 
 static int64_t
 min(int64_t a, int64_t b)
@@ -64,8 +64,8 @@ int64_t
 timing_look_ms(int64_t left_ms, int64_t rank, int64_t ttl_ms, uint32_t jitter)
 {
 	/* A key is gone one ms after its PTTL was 0; one more for rounding. */
-	int64_t over = left_ms < 0 || left_ms > OTHERS_MAX_MS ?
-	    OTHERS_MAX_MS : left_ms + 2;
+	int64_t over = left_ms < 0 || left_ms > OTHERS_MAX_MS ? OTHERS_MAX_MS :
+								left_ms + 2;
 
 	if (rank <= 0)
 		return min(over, HEAD_LOOK_MS);

@@ -37,19 +37,18 @@ exec_fault(const char *name, int error, struct fault *fault)
 {
 	switch (error) {
 	case ENOENT:
-		return fault_set(fault, FAULT_NOENT, error,
-		    "can't run %.200s", name);
+		return fault_set(fault, FAULT_NOENT, error, "can't run %.200s",
+		    name);
 	case ENOMEM:
 	case EAGAIN:
-		return fault_set(fault, FAULT_SYSTEM, error,
-		    "can't run %.200s", name);
+		return fault_set(fault, FAULT_SYSTEM, error, "can't run %.200s",
+		    name);
 	}
 	return fault_set(fault, FAULT_NOEXEC, error, "can't run %.200s", name);
 }
 
 int
-child_start(struct child *c, const struct child_plan *plan,
-    struct fault *fault)
+child_start(struct child *c, const struct child_plan *plan, struct fault *fault)
 {
 	volatile int error = 0;
 	pid_t pid;

@@ -25,11 +25,11 @@
 enum message_kind { MESSAGE_GROUP, MESSAGE_UNTIL, MESSAGE_MARK };
 
 struct message {
-	enum message_kind	 kind;
+	enum message_kind kind;
 	union {
-		pid_t		 group;
-		int64_t		 kill_at;
-		char		 mark[64];
+		pid_t group;
+		int64_t kill_at;
+		char mark[64];
 	} u;
 };
 
@@ -53,8 +53,9 @@ close_others(int keep)
 {
 	int fd, max;
 
-	if ((keep == 0 || syscall(SYS_close_range, 0U, (unsigned int)keep - 1,
-	    0U) == 0) &&
+	if ((keep == 0 ||
+		syscall(SYS_close_range, 0U, (unsigned int)keep - 1, 0U) ==
+		    0) &&
 	    syscall(SYS_close_range, (unsigned int)keep + 1, ~0U, 0U) == 0)
 		return;
 	max = (int)sysconf(_SC_OPEN_MAX);
@@ -98,7 +99,8 @@ end_all(const struct strays *command, bool rlock_alive)
 }
 
 static void
-take(const struct message *m, struct strays *command, int timer, int64_t *kill_at)
+take(const struct message *m, struct strays *command, int timer,
+    int64_t *kill_at)
 {
 	switch (m->kind) {
 	case MESSAGE_GROUP:
@@ -108,8 +110,7 @@ take(const struct message *m, struct strays *command, int timer, int64_t *kill_a
 		arm(timer, *kill_at = m->u.kill_at);
 		break;
 	case MESSAGE_MARK:
-		snprintf(command->mark, sizeof(command->mark), "%s",
-		    m->u.mark);
+		snprintf(command->mark, sizeof(command->mark), "%s", m->u.mark);
 		break;
 	}
 }
@@ -118,10 +119,11 @@ take(const struct message *m, struct strays *command, int timer, int64_t *kill_a
 static void
 watch(int pipe, pid_t rlock, pid_t session)
 {
-	struct strays command = { .session = session, .root = rlock,
-	    .spared = rlock };
+	struct strays command = {
+		.session = session, .root = rlock, .spared = rlock
+	};
 	struct pollfd fds[2] = { { .fd = pipe, .events = POLLIN },
-	    { .events = POLLIN } };
+		{ .events = POLLIN } };
 	int64_t kill_at = CLOCK_NEVER;
 	struct message m;
 	ssize_t n;

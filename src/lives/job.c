@@ -30,8 +30,9 @@ send_signal(struct job *j, int signal)
 static int
 signal_strays(const struct job *j, int signal)
 {
-	struct strays strays = { .session = getsid(0), .root = getpid(),
-	    .group = j->child.group };
+	struct strays strays = {
+		.session = getsid(0), .root = getpid(), .group = j->child.group
+	};
 
 	memcpy(strays.mark, j->mark, sizeof(strays.mark));
 	return strays_signal(&strays, signal);

@@ -11,34 +11,34 @@
 #include "base/clock.h"
 
 enum state {
-	STATE_HELD,		/* renewing when it is time to */
+	STATE_HELD, /* renewing when it is time to */
 	STATE_LOST,
 	STATE_RELEASING,
 	STATE_OVER
 };
 
 struct lease {
-	struct loop		*loop;
-	const struct config	*cfg;
-	struct voter		*voter;
-	struct lock		*lock;
-	lease_fn		 fn;
-	void			*arg;
-	enum state		 state;
-	struct timing_lease	 points;
-	int64_t			 sent_at;	/* of the last proof */
-	struct loop_timer	 next;		/* renewal, try, or end */
-	struct loop_timer	 doubt;
-	struct loop_timer	 last;
-	int64_t			 failures;	/* in a row */
-	int64_t			 renewals;
+	struct loop *loop;
+	const struct config *cfg;
+	struct voter *voter;
+	struct lock *lock;
+	lease_fn fn;
+	void *arg;
+	enum state state;
+	struct timing_lease points;
+	int64_t sent_at;	/* of the last proof */
+	struct loop_timer next; /* renewal, try, or end */
+	struct loop_timer doubt;
+	struct loop_timer last;
+	int64_t failures; /* in a row */
+	int64_t renewals;
 	/* releasing */
-	enum lock_op		 op;
-	bool			 sent_before;	/* it may have worked */
-	struct loop_timer	 limit;
-	enum lease_event	 end;
-	struct fault		 fault;
-	char			 holder[TOKEN_MAX];
+	enum lock_op op;
+	bool sent_before; /* it may have worked */
+	struct loop_timer limit;
+	enum lease_event end;
+	struct fault fault;
+	char holder[TOKEN_MAX];
 };
 
 static int64_t
@@ -51,8 +51,8 @@ static void
 set_points(struct lease *l, int64_t sent_at)
 {
 	l->sent_at = sent_at;
-	l->points = timing_lease(sent_at, l->cfg->ttl_ms,
-	    l->cfg->kill_after_ms);
+	l->points =
+	    timing_lease(sent_at, l->cfg->ttl_ms, l->cfg->kill_after_ms);
 	loop_timer_set(l->loop, &l->next, l->points.renew_at);
 	loop_timer_set(l->loop, &l->doubt, l->points.term_at);
 	loop_timer_set(l->loop, &l->last, l->points.kill_at);
@@ -108,8 +108,10 @@ static void
 renewal_failed(struct lease *l, const struct fault *fault, bool at_once)
 {
 	l->failures++;
-	retry_later(l, at_once && l->failures == 1 ? 0 :
-	    timing_renew_pause_ms(l->cfg->ttl_ms, l->failures));
+	retry_later(l,
+	    at_once && l->failures == 1 ?
+		0 :
+		timing_renew_pause_ms(l->cfg->ttl_ms, l->failures));
 	l->fn(l->arg, LEASE_RETRYING, fault);
 }
 
@@ -167,8 +169,8 @@ read_release(struct lease *l, const struct answer *answer)
 			end(l, LEASE_STUCK);
 			break;
 		}
-		retry_later(l, timing_renew_pause_ms(l->cfg->ttl_ms,
-		    ++l->failures));
+		retry_later(l,
+		    timing_renew_pause_ms(l->cfg->ttl_ms, ++l->failures));
 		break;
 	}
 }
@@ -214,8 +216,10 @@ on_failed(void *arg, enum voter_failure why, const struct fault *fault)
 		l->fault = *fault;
 		if (why != VOTER_UNREACHED)
 			l->sent_before = true;
-		retry_later(l, l->failures++ == 0 ? 0 :
-		    timing_renew_pause_ms(l->cfg->ttl_ms, l->failures));
+		retry_later(l,
+		    l->failures++ == 0 ?
+			0 :
+			timing_renew_pause_ms(l->cfg->ttl_ms, l->failures));
 	}
 }
 
@@ -288,9 +292,7 @@ void
 lease_hold(struct lease *l, int64_t sent_at)
 {
 	static const struct voter_handlers handlers = {
-		.answer = on_answer,
-		.message = on_message,
-		.failed = on_failed
+		.answer = on_answer, .message = on_message, .failed = on_failed
 	};
 
 	voter_set_owner(l->voter, &handlers, l);
@@ -328,8 +330,8 @@ lease_give_back(struct lease *l)
 	l->state = STATE_RELEASING;
 	l->op = l->lock->crowded ? LOCK_RELEASE : LOCK_FREE;
 	limit_at = clock_add(now, l->cfg->command_timeout_ms);
-	loop_timer_set(l->loop, &l->limit, limit_at < l->points.end_at ?
-	    limit_at : l->points.end_at);
+	loop_timer_set(l->loop, &l->limit,
+	    limit_at < l->points.end_at ? limit_at : l->points.end_at);
 	fault_set(&l->fault, FAULT_UNAVAILABLE, 0, "no answer in time");
 	ask_release(l);
 }
@@ -337,8 +339,12 @@ lease_give_back(struct lease *l)
 void
 lease_abandon(struct lease *l)
 {
-	if (l->state == STATE_RELEASING)
-		end_soon(l, LEASE_STUCK);
+	if (l->state != STATE_RELEASING)
+		return;
+	/* The full one, whatever the answer to the fast one would have been;
+	   written, not waited for. */
+	voter_abandon(l->voter, l->lock, LOCK_RELEASE);
+	end_soon(l, LEASE_STUCK);
 }
 
 struct timing_lease

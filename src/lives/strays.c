@@ -17,17 +17,17 @@
 #include <unistd.h>
 
 struct process {
-	pid_t	 pid;
-	pid_t	 parent;
-	pid_t	 group;
-	pid_t	 session;
-	bool	 zombie;
-	bool	 below;		/* descends from the root */
+	pid_t pid;
+	pid_t parent;
+	pid_t group;
+	pid_t session;
+	bool zombie;
+	bool below; /* descends from the root */
 };
 
 struct table {
-	struct process	*at;
-	size_t		 count, room;
+	struct process *at;
+	size_t count, room;
 };
 
 /* Read /proc/PID/NAME; the text is terminated.  Its length, or -1. */
@@ -58,11 +58,13 @@ read_stat(pid_t pid, struct process *p)
 	if (read_proc(pid, "stat", text, sizeof(text)) <= 0 ||
 	    (end = strrchr(text, ')')) == NULL ||
 	    sscanf(end + 1, " %c %d %d %d", &state, &parent, &group,
-	    &session) != 4)
+		&session) != 4)
 		return false;
-	*p = (struct process) { .pid = pid, .parent = parent,
-	    .group = group, .session = session,
-	    .zombie = state == 'Z' || state == 'X' };
+	*p = (struct process) { .pid = pid,
+		.parent = parent,
+		.group = group,
+		.session = session,
+		.zombie = state == 'Z' || state == 'X' };
 	return true;
 }
 

@@ -28,8 +28,8 @@ bool
 terminal_is_ours(struct terminal *t)
 {
 	if (t->fd == -1)
-		t->fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY |
-		    O_NONBLOCK);
+		t->fd = open("/dev/tty",
+		    O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	return t->fd != -1 && tcgetpgrp(t->fd) == getpgrp();
 }
 

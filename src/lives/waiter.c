@@ -2,61 +2,49 @@
 /*
  * waiter: see waiter.h.  One loop: ask, wait for a message or the timer, ask.
  *
- * An acquire that got no answer may be carried out at any later time.  So
- * such a connection is never just closed: the release is written behind the
- * acquire, and the next try has a token of its own (with the same ticket, so
- * that the place in the queue is kept): an old release, whenever it runs, can
- * not free the lock under the new token.  Before that try the old token is
- * released on the new connection too, should the old one be a black hole.
- *
  * It must not know what runs under the lock.
  */
 #include "lives/waiter.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/parse.h"
 #include "core/patience.h"
 #include "core/timing.h"
+#include "lives/claim.h"
 
-#define LEAVE_MS	300
+#define LEAVE_MS 300
 
 enum state {
-	STATE_ASKING,		/* an acquire is under way */
-	STATE_QUEUED,		/* in line; a message or the timer is next */
-	STATE_PAUSING,		/* before the next try */
-	STATE_CLEANING,		/* the release of an abandoned token is */
-	STATE_LEAVING,		/* the release that ends it is under way */
+	STATE_ASKING,	/* an acquire is under way */
+	STATE_QUEUED,	/* in line; a message or the timer is next */
+	STATE_PAUSING,	/* before the next try */
+	STATE_CLEANING, /* the release of an abandoned token is */
+	STATE_LEAVING,	/* the release that ends it is under way */
 	STATE_OVER
 };
 
 struct waiter {
-	struct loop			*loop;
-	const struct config		*cfg;
-	struct voter			*voter;
-	struct lock			*lock;
-	const struct token_owner	*owner;
-	const struct waiter_handlers	*handlers;
-	void				*arg;
-	enum state			 state;
-	struct patience			 patience;
-	struct loop_timer		 timer;	/* look, pause, or end */
-	struct loop_timer		 deadline;
-	bool	 tried;		/* the token was sent in an acquire */
-	bool	 unsure;	/* the server may know the token */
-	bool	 stale;		/* the token was abandoned: clean up */
-	bool	 deaf;		/* may not subscribe */
-	bool	 away;		/* told so */
-	int64_t	 retries;
-	char	 holder[TOKEN_MAX];
-	struct fault	 fault;	/* the last one */
+	struct loop *loop;
+	const struct config *cfg;
+	struct voter *voter;
+	struct lock *lock;
+	const struct waiter_handlers *handlers;
+	void *arg;
+	enum state state;
+	struct patience patience;
+	struct loop_timer timer; /* look, pause, or end */
+	struct loop_timer deadline;
+	struct claim claim;
+	bool deaf; /* may not subscribe */
+	bool away; /* told so */
+	int64_t retries;
+	char holder[TOKEN_MAX];
+	struct fault fault; /* the last one */
 	/* how it will end */
-	enum waiter_end	 end;
-	int64_t		 sent_at;
+	enum waiter_end end;
+	int64_t sent_at;
 };
 
 static void
@@ -80,8 +68,7 @@ finish(struct waiter *w, enum waiter_end end)
 static bool
 known_to_server(const struct waiter *w)
 {
-	return w->unsure ||
-	    (w->state == STATE_ASKING && voter_has_sent(w->voter));
+	return claim_is_known(&w->claim, w->state == STATE_ASKING);
 }
 
 static void
@@ -95,7 +82,7 @@ leave(struct waiter *w, enum waiter_end end)
 	w->state = STATE_LEAVING;
 	loop_timer_clear(w->loop, &w->timer);
 	loop_timer_clear(w->loop, &w->deadline);
-	voter_ask(w->voter, w->lock, LOCK_RELEASE, LEAVE_MS, true);
+	claim_give_back(&w->claim, LEAVE_MS);
 }
 
 static void
@@ -109,8 +96,7 @@ ask(struct waiter *w, enum lock_op op)
 {
 	w->state = STATE_ASKING;
 	loop_timer_clear(w->loop, &w->timer);
-	w->tried = true;
-	voter_ask(w->voter, w->lock, op, w->cfg->command_timeout_ms, false);
+	claim_ask(&w->claim, op);
 }
 
 static enum lock_op
@@ -124,11 +110,10 @@ static void
 try_again(struct waiter *w)
 {
 	w->retries++;
-	if (w->stale) {
+	if (w->claim.stale) {
 		w->state = STATE_CLEANING;
-		voter_ask(w->voter, w->lock, LOCK_RELEASE,
-		    w->cfg->command_timeout_ms, false);
-	} else if (!w->tried && !w->patience.queued)
+		claim_clean(&w->claim);
+	} else if (!w->claim.tried && !w->patience.queued)
 		ask(w, LOCK_TAKE);
 	else
 		ask(w, patience_one_try(&w->patience) ? LOCK_ASK : join_op(w));
@@ -188,9 +173,10 @@ stand(struct waiter *w, int64_t left_ms, int64_t rank)
 		return;
 	}
 	w->patience.polls = 0;
-	loop_timer_set(w->loop, &w->timer, clock_add(clock_now(),
-	    timing_look_ms(left_ms, rank, w->cfg->ttl_ms,
-	    token_random(100))));
+	loop_timer_set(w->loop, &w->timer,
+	    clock_add(clock_now(),
+		timing_look_ms(left_ms, rank, w->cfg->ttl_ms,
+		    token_random(100))));
 }
 
 static void
@@ -200,34 +186,34 @@ held(struct waiter *w, enum lock_op op, const struct answer *answer)
 	if (answer->holder[0] != '\0')
 		memcpy(w->holder, answer->holder, sizeof(w->holder));
 	if (patience_one_try(&w->patience)) {
-		w->unsure = false;
+		w->claim.unsure = false;
 		finish(w, WAITER_BUSY);
 		return;
 	}
 	set_deadline(w, false);
 	if (op != LOCK_JOIN && op != LOCK_QUEUE) {
-		w->unsure = false;
+		w->claim.unsure = false;
 		ask(w, join_op(w));
 		return;
 	}
 	if (!w->patience.queued)
 		w->handlers->news(w->arg, WAITER_WAITS, NULL);
-	w->unsure = w->patience.queued = true;
+	w->claim.unsure = w->patience.queued = true;
 	stand(w, answer->foreign ? -1 : answer->left_ms, answer->rank);
 }
 
 static void
 ours(struct waiter *w, int64_t sent_at)
 {
-	struct timing_lease lease = timing_lease(sent_at, w->cfg->ttl_ms,
-	    w->cfg->kill_after_ms);
-
+	struct timing_lease lease =
+	    timing_lease(sent_at, w->cfg->ttl_ms, w->cfg->kill_after_ms);
 	struct fault fault;
 
-	w->unsure = true;
+	w->claim.unsure = true;
 	/* Too late to be of use: prove it, or take it, again. */
 	if (clock_now() >= lease.term_at) {
-		fault_set(&fault, FAULT_UNAVAILABLE, 0, "%s: the answer came "
+		fault_set(&fault, FAULT_UNAVAILABLE, 0,
+		    "%s: the answer came "
 		    "too late for a lease of this length (a longer -t may do)",
 		    w->cfg->endpoint.shown);
 		trouble(w, &fault);
@@ -281,27 +267,18 @@ read_answer(struct waiter *w, enum lock_op op, int64_t sent_at,
 		refused(w, &answer);
 		break;
 	case VERDICT_GONE:
-		/* No acquire says so. */
-		fault_set(&w->fault, FAULT_UNFIT, 0,
-		    "the server's answer makes no sense");
-		leave(w, WAITER_FAILED);
-		break;
+		break; /* no acquire says so: lock_read sees to it */
 	}
 }
 
 static void
-renew_token(struct waiter *w)
+cleaned(struct waiter *w)
 {
-	struct fault fault;
-
-	if (token_make(w->owner, w->lock->token) == -1) {
-		fault_set(&fault, FAULT_SYSTEM, 0, "no random numbers");
-		w->fault = fault;
+	if (claim_cleaned(&w->claim) == -1) {
+		fault_set(&w->fault, FAULT_SYSTEM, 0, "no random numbers");
 		finish(w, WAITER_FAILED);
-		return;
-	}
-	w->stale = w->tried = w->unsure = false;
-	try_again(w);
+	} else
+		try_again(w);
 }
 
 static void
@@ -315,7 +292,7 @@ on_answer(void *arg, enum lock_op op, int64_t sent_at,
 		finish(w, w->end);
 		break;
 	case STATE_CLEANING:
-		renew_token(w);
+		cleaned(w);
 		break;
 	case STATE_ASKING:
 		if (deaf && !w->deaf) {
@@ -337,26 +314,22 @@ on_answer(void *arg, enum lock_op op, int64_t sent_at,
 static void
 on_message(void *arg, const char *text, size_t len)
 {
-	static const char first[] = "first:";
 	struct waiter *w = arg;
-	char number[24];
-	const char *why;
-	int64_t ms;
+	int64_t left_ms;
 
 	if (w->state != STATE_QUEUED)
 		return; /* what is under way will tell */
-	if (len > strlen(first) && len < sizeof(number) &&
-	    memcmp(text, first, strlen(first)) == 0) {
-		snprintf(number, sizeof(number), "%.*s",
-		    (int)(len - strlen(first)), text + strlen(first));
-		if (parse_count(number, 0, INT64_MAX, &ms, &why) == -1)
-			ms = -1;
-		stand(w, ms, 0);
-		return;
+	switch (lock_message(text, len, &left_ms)) {
+	case MESSAGE_FIRST:
+		stand(w, left_ms, 0);
+		break;
+	case MESSAGE_GRANT:
+		ask(w, LOCK_ASK); /* proven without joining */
+		break;
+	case MESSAGE_LOOK:
+		ask(w, join_op(w));
+		break;
 	}
-	/* Any other means: ask now.  A grant is proven without joining. */
-	ask(w, len == 5 && memcmp(text, "grant", 5) == 0 ? LOCK_ASK :
-	    join_op(w));
 }
 
 static void
@@ -370,28 +343,14 @@ on_failed(void *arg, enum voter_failure why, const struct fault *fault)
 		finish(w, w->end);
 		return;
 	}
-	switch (why) {
-	case VOTER_UNREACHED:
-		voter_abandon(w->voter, w->lock, LOCK_RELEASE);
-		break;
-	case VOTER_BROKEN:
-		w->unsure = true;
-		break;
-	case VOTER_LOGIN:
-		w->unsure = true;
-		if (fault->code != FAULT_UNAVAILABLE) {
-			w->fault = *fault;
-			leave(w, WAITER_FAILED);
-			return;
-		}
-		voter_abandon(w->voter, w->lock, LOCK_RELEASE);
-		w->stale = true;
-		break;
-	case VOTER_SILENT:
-		voter_abandon(w->voter, w->lock, LOCK_RELEASE);
-		w->unsure = w->stale = true;
-		break;
+	if (why == VOTER_LOGIN && fault->code != FAULT_UNAVAILABLE) {
+		claim_failed(&w->claim, why);
+		w->fault = *fault;
+		leave(w, WAITER_FAILED);
+		return;
 	}
+	/* A login that failed for now is as good as no answer. */
+	claim_failed(&w->claim, why == VOTER_LOGIN ? VOTER_SILENT : why);
 	trouble(w, fault);
 }
 
@@ -431,7 +390,7 @@ waiter_new(struct loop *loop, const struct config *cfg, struct voter *voter,
 {
 	struct waiter *w = calloc(1, sizeof(*w));
 
-	if (w == NULL || token_make(owner, lock->token) == -1) {
+	if (w == NULL || claim_init(&w->claim, cfg, voter, lock, owner) == -1) {
 		free(w);
 		fault_set(fault, FAULT_SYSTEM, 0,
 		    "no memory, or no random numbers");
@@ -441,7 +400,6 @@ waiter_new(struct loop *loop, const struct config *cfg, struct voter *voter,
 	w->cfg = cfg;
 	w->voter = voter;
 	w->lock = lock;
-	w->owner = owner;
 	w->handlers = handlers;
 	w->arg = arg;
 	w->state = STATE_PAUSING;
@@ -466,9 +424,7 @@ void
 waiter_start(struct waiter *w)
 {
 	static const struct voter_handlers handlers = {
-		.answer = on_answer,
-		.message = on_message,
-		.failed = on_failed
+		.answer = on_answer, .message = on_message, .failed = on_failed
 	};
 
 	patience_init(&w->patience, w->cfg, clock_now());

@@ -17,27 +17,26 @@
 #define WATCHES_MAX 32
 
 struct loop {
-	int		   signal_fd;
-	int		   timer_fd;
-	int64_t		   armed_at;	/* CLOCK_NEVER: not armed */
-	bool		   stopped;
+	int signal_fd;
+	int timer_fd;
+	int64_t armed_at; /* CLOCK_NEVER: not armed */
+	bool stopped;
 	struct loop_watch *watches;
 	struct loop_timer *timers;
-	loop_signal_fn	   on_signal;
-	void		  *on_signal_arg;
-	sigset_t	   old_mask;
+	loop_signal_fn on_signal;
+	void *on_signal_arg;
+	sigset_t old_mask;
 	/* while descriptors are handed out: what each slot belongs to */
 	struct loop_watch *active[WATCHES_MAX];
-	int		   nactive;
+	int nactive;
 };
 
 struct loop *
 loop_new(struct fault *fault)
 {
 	/* These say that rlock itself is broken: it is to die of them. */
-	static const int faults[] = {
-		SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS
-	};
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT,
+		SIGTRAP, SIGSYS };
 	struct loop *loop;
 	sigset_t mask;
 	size_t i;
@@ -54,8 +53,8 @@ loop_new(struct fault *fault)
 	loop->timer_fd = -1;
 	loop->signal_fd = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (loop->signal_fd != -1)
-		loop->timer_fd = timerfd_create(CLOCK_BOOTTIME,
-		    TFD_NONBLOCK | TFD_CLOEXEC);
+		loop->timer_fd =
+		    timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (loop->timer_fd == -1) {
 		fault_set(fault, FAULT_SYSTEM, errno,
 		    "can't open the descriptors for signals and timers");
@@ -194,8 +193,8 @@ arm(struct loop *loop)
 		at = 1;
 	when.it_value.tv_sec = at / 1000;
 	when.it_value.tv_nsec = at % 1000 * 1000000;
-	if (timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &when,
-	    NULL) == -1)
+	if (timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) ==
+	    -1)
 		return -1;
 	loop->armed_at = at;
 	return 0;
@@ -212,15 +211,13 @@ turn(struct loop *loop)
 
 	for (w = loop->watches; w != NULL && n < WATCHES_MAX; w = w->next) {
 		loop->active[n] = w;
-		fds[n++] = (struct pollfd) { .fd = w->fd,
-		    .events = w->events };
+		fds[n++] = (struct pollfd) { .fd = w->fd, .events = w->events };
 	}
 	loop->nactive = n;
 	fds[n] = (struct pollfd) { .fd = loop->signal_fd, .events = POLLIN };
-	fds[n + 1] = (struct pollfd) { .fd = loop->timer_fd,
-	    .events = POLLIN };
-	if (arm(loop) == -1 || (poll(fds, (nfds_t)n + 2, -1) == -1 &&
-	    errno != EINTR))
+	fds[n + 1] = (struct pollfd) { .fd = loop->timer_fd, .events = POLLIN };
+	if (arm(loop) == -1 ||
+	    (poll(fds, (nfds_t)n + 2, -1) == -1 && errno != EINTR))
 		return -1;
 	if (fds[n + 1].revents != 0) {
 		/* Empty when something else has read it; then no matter. */

@@ -14,7 +14,7 @@
 #define WORDS_MAX 12
 
 struct codec {
-	redisReader	*reader;
+	redisReader *reader;
 };
 
 static const redisReply *
@@ -134,8 +134,8 @@ reply_text(const struct reply *reply, size_t *len)
 	const redisReply *r = inner(reply);
 
 	*len = 0;
-	if (r == NULL || (r->type != REDIS_REPLY_STRING &&
-	    r->type != REDIS_REPLY_STATUS))
+	if (r == NULL ||
+	    (r->type != REDIS_REPLY_STRING && r->type != REDIS_REPLY_STATUS))
 		return NULL;
 	*len = (size_t)r->len;
 	return r->str;

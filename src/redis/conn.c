@@ -31,32 +31,32 @@ enum expect_kind {
 
 struct expect {
 	enum expect_kind kind;
-	uint32_t	 tag;
-	int64_t		 sent_at;
+	uint32_t tag;
+	int64_t sent_at;
 };
 
 #define EXPECTED_MAX 64
 
 struct conn {
-	struct loop			*loop;
-	struct wire			*wire;
-	const struct conn_handlers	*handlers;
-	void				*arg;
-	struct codec			*codec;
-	struct buf			 out;
-	bool				 has_sent;
-	bool				 listening;
-	struct expect			 expected[EXPECTED_MAX];
-	unsigned int			 head, count;
+	struct loop *loop;
+	struct wire *wire;
+	const struct conn_handlers *handlers;
+	void *arg;
+	struct codec *codec;
+	struct buf out;
+	bool has_sent;
+	bool listening;
+	struct expect expected[EXPECTED_MAX];
+	unsigned int head, count;
 	/* login */
-	bool				 login_failed;
-	struct fault			 login_fault;
+	bool login_failed;
+	struct fault login_fault;
 	/* the first error of what goes before an answer, and where it was */
-	struct reply			*refused;
-	enum expect_kind		 refused_at;
-	char				 stray[160]; /* an error nobody asked */
-	int				 busy;	/* inside a handler */
-	bool				 dead;	/* freed when no longer busy */
+	struct reply *refused;
+	enum expect_kind refused_at;
+	char stray[160]; /* an error nobody asked */
+	int busy;	 /* inside a handler */
+	bool dead;	 /* freed when no longer busy */
 };
 
 static void
@@ -106,8 +106,9 @@ broken(struct conn *c, int error)
 {
 	struct fault fault;
 
-	fault_set(&fault, FAULT_UNAVAILABLE, error, error == 0 ?
-	    "the server closed the connection" : "the connection broke");
+	fault_set(&fault, FAULT_UNAVAILABLE, error,
+	    error == 0 ? "the server closed the connection" :
+			 "the connection broke");
 	go_down(c, &fault);
 }
 
@@ -131,8 +132,7 @@ push_out(struct conn *c)
 		if (n == -1)
 			break;
 		for (i = 0; !c->has_sent && i < c->count; i++)
-			c->expected[(c->head + i) % EXPECTED_MAX].sent_at =
-			    now;
+			c->expected[(c->head + i) % EXPECTED_MAX].sent_at = now;
 		c->has_sent = true;
 		buf_drop(&c->out, (size_t)n);
 	}
@@ -176,8 +176,7 @@ exec_reply(struct conn *c, const struct expect *e, const struct reply *r)
 	} else if (c->refused != NULL) {
 		/* Not executed; what was refused while queueing says why. */
 		deaf = c->refused_at == EXPECT_SUBSCRIBE &&
-		    refusal_of(reply_error(c->refused), NULL) ==
-		    REFUSAL_RIGHTS;
+		    refusal_of(reply_error(c->refused), NULL) == REFUSAL_RIGHTS;
 		answer = deaf ? NULL : c->refused;
 	}
 	c->handlers->answer(c->arg, c, e->tag, e->sent_at, answer, deaf);
@@ -189,8 +188,8 @@ exec_reply(struct conn *c, const struct expect *e, const struct reply *r)
 static void
 answer_reply(struct conn *c, const struct expect *e, const struct reply *r)
 {
-	c->handlers->answer(c->arg, c, e->tag, e->sent_at, c->refused != NULL ?
-	    c->refused : r, false);
+	c->handlers->answer(c->arg, c, e->tag, e->sent_at,
+	    c->refused != NULL ? c->refused : r, false);
 	codec_drop(c->refused);
 	c->refused = NULL;
 }
@@ -224,8 +223,8 @@ dispatch(struct conn *c, struct reply *r)
 	case EXPECT_NAME:
 		login_reply(c, e.kind, r);
 		if (c->count == 0 || !is_login(c->expected[c->head].kind))
-			c->handlers->login(c->arg, c, c->login_failed ?
-			    &c->login_fault : NULL);
+			c->handlers->login(c->arg, c,
+			    c->login_failed ? &c->login_fault : NULL);
 		break;
 	case EXPECT_UNSUBSCRIBE:
 	case EXPECT_MULTI:
@@ -255,7 +254,8 @@ read_replies(struct conn *c)
 
 	while (!c->dead && c->wire != NULL) {
 		if (codec_next(c->codec, &reply) == -1) {
-			fault_set(&fault, FAULT_UNAVAILABLE, 0, "the answer "
+			fault_set(&fault, FAULT_UNAVAILABLE, 0,
+			    "the answer "
 			    "is not Redis's (a TLS port or another service?)");
 			go_down(c, &fault);
 			return false;
@@ -299,10 +299,11 @@ on_ready(void *arg)
 	int error;
 
 	c->busy++;
-	if ((error = push_out(c)) != 0)
+	error = push_out(c);
+	/* Also when it is broken: the server may have said why. */
+	receive(c);
+	if (error != 0 && !c->dead && c->wire != NULL)
 		broken(c, error);
-	else
-		receive(c);
 	c->busy--;
 	if (c->dead && c->busy == 0)
 		finish(c);
@@ -354,9 +355,8 @@ conn_new(struct loop *loop, const struct endpoint *endpoint,
     struct addresses *known, const char *name,
     const struct conn_handlers *handlers, void *arg, struct fault *fault)
 {
-	static const struct wire_handlers wire_handlers = {
-		.ready = on_ready, .failed = on_failed
-	};
+	static const struct wire_handlers wire_handlers = { .ready = on_ready,
+		.failed = on_failed };
 	struct conn *c = calloc(1, sizeof(*c));
 
 	if (c == NULL || (c->codec = codec_new()) == NULL ||
@@ -382,8 +382,9 @@ out:
 static int
 put_request(struct conn *c, const struct request *request, uint32_t tag)
 {
-	static const char *const multi[] = { "MULTI" }, *const exec[] = {
-		"EXEC" }, *const unsubscribe[] = { "UNSUBSCRIBE" };
+	static const char *const multi[] = { "MULTI" },
+				 *const exec[] = { "EXEC" },
+				 *const unsubscribe[] = { "UNSUBSCRIBE" };
 	const char *const subscribe[] = { "SUBSCRIBE", request->channel };
 
 	if (c->listening) {

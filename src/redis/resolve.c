@@ -19,26 +19,26 @@
 #include <unistd.h>
 
 struct job {
-	int	 fd;		/* the pipe's writing end */
-	int	 port;
-	char	 host[];
+	int fd; /* the pipe's writing end */
+	int port;
+	char host[];
 };
 
 struct result {
-	int			 error;		/* of getaddrinfo; 0: found */
-	int			 saved_errno;
-	struct addresses	 found;
+	int error; /* of getaddrinfo; 0: found */
+	int saved_errno;
+	struct addresses found;
 };
 
 /* One write of it must not be torn. */
 _Static_assert(sizeof(struct result) <= 4096, "result fits in PIPE_BUF");
 
 struct resolve {
-	struct loop		*loop;
-	struct loop_watch	 watch;
-	resolve_fn		 fn;
-	void			*arg;
-	char			*host;
+	struct loop *loop;
+	struct loop_watch watch;
+	resolve_fn fn;
+	void *arg;
+	char *host;
 };
 
 static void
@@ -105,8 +105,7 @@ interleave(const struct addrinfo *list, int port, struct addresses *out)
 	int families[2] = { AF_INET, AF_INET6 };
 	int turn, dry = 0;
 
-	for (turn = first; out->count < RESOLVE_MAX && dry < 2;
-	    turn = !turn) {
+	for (turn = first; out->count < RESOLVE_MAX && dry < 2; turn = !turn) {
 		while (next[turn] != NULL &&
 		    next[turn]->ai_family != families[turn])
 			next[turn] = next[turn]->ai_next;
@@ -116,14 +115,17 @@ interleave(const struct addrinfo *list, int port, struct addresses *out)
 		}
 		dry = 0;
 		if (turn == 0)
-			put_in(out, ((const struct sockaddr_in *)(const void *)
-			    next[turn]->ai_addr)->sin_addr.s_addr, port);
+			put_in(out,
+			    ((const struct sockaddr_in *)(const void *)
+				    next[turn]
+					->ai_addr)
+				->sin_addr.s_addr,
+			    port);
 		else {
 			const struct sockaddr_in6 *six =
 			    (const void *)next[turn]->ai_addr;
 
-			put_in6(out, &six->sin6_addr, six->sin6_scope_id,
-			    port);
+			put_in6(out, &six->sin6_addr, six->sin6_scope_id, port);
 		}
 		next[turn] = next[turn]->ai_next;
 	}
@@ -145,8 +147,7 @@ run(void *arg)
 		freeaddrinfo(list);
 	}
 	/* Nobody reads any more: abandoned. */
-	while (write(job->fd, &result, sizeof(result)) == -1 &&
-	    errno == EINTR)
+	while (write(job->fd, &result, sizeof(result)) == -1 && errno == EINTR)
 		continue;
 	close(job->fd);
 	free(job);
@@ -175,7 +176,7 @@ on_result(void *arg, short revents)
 		    result.error == EAI_SYSTEM ? result.saved_errno : 0,
 		    "the name %.200s can't be resolved: %s", r->host,
 		    result.error == 0 ? "it has no address" :
-		    gai_strerror(result.error));
+					gai_strerror(result.error));
 	else {
 		resolve_cancel(r);
 		fn(fn_arg, &result.found, NULL);
@@ -225,8 +226,9 @@ resolve_start(struct loop *loop, const char *host, int port, resolve_fn fn,
 	r->loop = loop;
 	r->fn = fn;
 	r->arg = arg;
-	r->watch = (struct loop_watch) { .fd = ends[0], .events = POLLIN,
-	    .fn = on_result, .arg = r };
+	r->watch = (struct loop_watch) {
+		.fd = ends[0], .events = POLLIN, .fn = on_result, .arg = r
+	};
 	loop_watch_add(loop, &r->watch);
 	return r;
 out:

@@ -14,26 +14,26 @@
 #include "redis/conn.h"
 
 struct voter {
-	struct loop			*loop;
-	const struct config		*cfg;
-	char				*conn_name;
-	const struct voter_handlers	*handlers;
-	void				*arg;
-	struct addresses		 known;
-	struct conn			*current;
-	bool				 logged_in;	/* current is */
-	struct conn			*old;	/* presumed dead */
+	struct loop *loop;
+	const struct config *cfg;
+	char *conn_name;
+	const struct voter_handlers *handlers;
+	void *arg;
+	struct addresses known;
+	struct conn *current;
+	bool logged_in;	  /* current is */
+	struct conn *old; /* presumed dead */
 	/* the question */
-	enum lock_op			 op;
-	bool				 asking;
-	bool				 accepting;	/* late answers too */
-	uint32_t			 tag;	/* of this question */
-	uint32_t			 first_tag; /* oldest that counts */
-	int64_t				 limit_ms;
-	bool				 whole;
-	struct loop_timer		 timer;
-	struct fault			 start_fault; /* could not start */
-	bool				 start_failed;
+	enum lock_op op;
+	bool asking;
+	bool accepting;	    /* late answers too */
+	uint32_t tag;	    /* of this question */
+	uint32_t first_tag; /* oldest that counts */
+	int64_t limit_ms;
+	bool whole;
+	struct loop_timer timer;
+	struct fault start_fault; /* could not start */
+	bool start_failed;
 };
 
 static void
@@ -183,12 +183,10 @@ voter_set_owner(struct voter *v, const struct voter_handlers *handlers,
 static bool
 connected(struct voter *v, struct fault *fault)
 {
-	static const struct conn_handlers handlers = {
-		.answer = on_answer,
+	static const struct conn_handlers handlers = { .answer = on_answer,
 		.message = on_message,
 		.login = on_login,
-		.down = on_down
-	};
+		.down = on_down };
 
 	if (v->current == NULL) {
 		v->logged_in = false;
@@ -222,10 +220,9 @@ voter_ask(struct voter *v, const struct lock *lock, enum lock_op op,
 			    "no memory");
 		}
 	}
-	limit = whole || v->logged_in ? limit_ms :
-	    v->cfg->connect_timeout_ms;
+	limit = whole || v->logged_in ? limit_ms : v->cfg->connect_timeout_ms;
 	if (v->current == NULL) {
-			/* Told from the loop, as all failures are. */
+		/* Told from the loop, as all failures are. */
 		v->start_failed = true;
 		limit = 0;
 	}

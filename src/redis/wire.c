@@ -17,27 +17,27 @@
 
 #include "base/clock.h"
 
-#define HEAD_START_MS	250
+#define HEAD_START_MS 250
 
 struct attempt {
-	struct wire		*wire;
-	struct loop_watch	 watch;		/* fd -1: none */
+	struct wire *wire;
+	struct loop_watch watch; /* fd -1: none */
 };
 
 struct wire {
-	struct loop			*loop;
-	const struct endpoint		*endpoint;
-	const struct wire_handlers	*handlers;
-	void				*arg;
-	struct addresses		*known;
-	struct addresses		 addresses;
-	int				 next;	/* address to try */
-	struct attempt			 attempts[RESOLVE_MAX];
-	struct resolve			*resolve;
-	struct loop_timer		 timer;	/* head start */
-	struct fault			 fault;	/* of the last attempt */
-	struct loop_watch		 watch;	/* the winner */
-	int				 fd;
+	struct loop *loop;
+	const struct endpoint *endpoint;
+	const struct wire_handlers *handlers;
+	void *arg;
+	struct addresses *known;
+	struct addresses addresses;
+	int next; /* address to try */
+	struct attempt attempts[RESOLVE_MAX];
+	struct resolve *resolve;
+	struct loop_timer timer; /* head start */
+	struct fault fault;	 /* of the last attempt */
+	struct loop_watch watch; /* the winner */
+	int fd;
 };
 
 static void try_next(struct wire *);
@@ -80,8 +80,9 @@ win(struct wire *w, struct attempt *a)
 	w->fd = a->watch.fd;
 	loop_watch_drop(w->loop, &a->watch);
 	drop_attempts(w);
-	w->watch = (struct loop_watch) { .fd = w->fd, .events = POLLIN,
-	    .fn = on_ready, .arg = w };
+	w->watch = (struct loop_watch) {
+		.fd = w->fd, .events = POLLIN, .fn = on_ready, .arg = w
+	};
 	loop_watch_add(w->loop, &w->watch);
 	*w->known = w->addresses;
 }
@@ -175,8 +176,9 @@ try_next(struct wire *w)
 			set_fault(w, errno);
 			continue;
 		}
-		a->watch = (struct loop_watch) { .fd = fd, .events = POLLOUT,
-		    .fn = on_attempt, .arg = a };
+		a->watch = (struct loop_watch) {
+			.fd = fd, .events = POLLOUT, .fn = on_attempt, .arg = a
+		};
 		loop_watch_add(w->loop, &a->watch);
 		if (w->next < w->addresses.count)
 			loop_timer_set(w->loop, &w->timer,
@@ -203,8 +205,7 @@ on_timer(void *arg)
 }
 
 static void
-on_resolved(void *arg, const struct addresses *found,
-    const struct fault *fault)
+on_resolved(void *arg, const struct addresses *found, const struct fault *fault)
 {
 	struct wire *w = arg;
 
@@ -241,8 +242,8 @@ find_addresses(struct wire *w, struct fault *fault)
 	}
 	if (resolve_numeric(e->host, e->port, &w->addresses))
 		return 0;
-	w->resolve = resolve_start(w->loop, e->host, e->port, on_resolved, w,
-	    fault);
+	w->resolve =
+	    resolve_start(w->loop, e->host, e->port, on_resolved, w, fault);
 	if (w->resolve == NULL)
 		return -1;
 	if (w->known->count > 0)
@@ -311,7 +312,11 @@ wire_send(struct wire *w, const void *data, size_t len)
 	n = send(only->watch.fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (n > 0)
 		win(w, only);
-	else if (n == -1 && errno != EAGAIN) {
+	else if (n == -1 && (errno == EPIPE || errno == ECONNRESET)) {
+		/* It was up, and closed: what the server said is to be read. */
+		win(w, only);
+		errno = EAGAIN;
+	} else if (n == -1 && errno != EAGAIN) {
 		/* send has taken the socket's error: on_attempt would see
 		   none.  Reported from the loop, as all failures are. */
 		set_fault(w, errno);

@@ -36,8 +36,8 @@ default_sigchld(void)
 }
 
 static int
-set_up(struct run_parts *p, struct lock *lock,
-    const struct token_owner *owner, struct fault *fault)
+set_up(struct run_parts *p, struct lock *lock, const struct token_owner *owner,
+    struct fault *fault)
 {
 	char name[100];
 
@@ -45,7 +45,7 @@ set_up(struct run_parts *p, struct lock *lock,
 	if ((p->loop = loop_new(fault)) == NULL)
 		return -1;
 	if (lock_init(lock, p->cfg->prefix, p->cfg->key, p->cfg->ttl_ms,
-	    fault) == -1)
+		fault) == -1)
 		return -1;
 	name_connection(owner, name, sizeof(name));
 	if ((p->voter = voter_new(p->loop, p->cfg, name)) == NULL)
@@ -59,8 +59,9 @@ cmd_run(const struct config *cfg, unsigned int closed)
 	struct token_owner owner;
 	struct lock lock;
 	struct outcome outcome;
-	struct run_parts parts = { .cfg = cfg, .owner = &owner,
-	    .lock = &lock, .closed = closed };
+	struct run_parts parts = {
+		.cfg = cfg, .owner = &owner, .lock = &lock, .closed = closed
+	};
 	struct ending ending = { .status = 0 };
 
 	memset(&lock, 0, sizeof(lock));

@@ -14,8 +14,9 @@
 static bool
 is_ours(const char *entry)
 {
-	static const char *const names[] = { "KEY=", "TOKEN=", "TOKENS=",
-	    "FENCE=", "SLOT=", "SHARD=" };
+	static const char *const names[] = {
+		"KEY=", "TOKEN=", "TOKENS=", "FENCE=", "SLOT=", "SHARD="
+	};
 	size_t i;
 
 	if (strncmp(entry, "RLOCK_", 6) != 0)
@@ -50,8 +51,8 @@ environment_new(char *const *inherited, const char *key, const char *token)
 	vector[n++] = text;
 	text += sprintf(text, "RLOCK_TOKEN=%s", token) + 1;
 	vector[n++] = text;
-	sprintf(text, "RLOCK_TOKENS=%s%s%s", outer,
-	    outer[0] == '\0' ? "" : " ", token);
+	sprintf(text, "RLOCK_TOKENS=%s%s%s", outer, outer[0] == '\0' ? "" : " ",
+	    token);
 	vector[n] = NULL;
 	return vector;
 }

@@ -78,7 +78,8 @@ print_version(void)
 {
 	struct buf text = { 0 };
 	int status = buf_puts(&text, "rlock " RLOCK_VERSION "\n") == -1 ?
-	    EXIT_FAILURE : print(&text);
+	    EXIT_FAILURE :
+	    print(&text);
 
 	buf_release(&text);
 	return status;
@@ -114,19 +115,20 @@ main(int argc, char **argv)
 		log_set_subject(NULL);
 		log_say(LOG_LEVEL_NORMAL, "%s", outcome.fault.text);
 		ending.status = outcome_exit_status(&outcome, &cfg);
-	} else switch (cfg.verb) {
-	case VERB_HELP:
-		ending.status = print_help();
-		break;
-	case VERB_VERSION:
-		ending.status = print_version();
-		break;
-	case VERB_RUN:
-		log_set_level(cfg.verbosity);
-		log_set_subject(cfg.key);
-		ending = cmd_run(&cfg, closed);
-		break;
-	}
+	} else
+		switch (cfg.verb) {
+		case VERB_HELP:
+			ending.status = print_help();
+			break;
+		case VERB_VERSION:
+			ending.status = print_version();
+			break;
+		case VERB_RUN:
+			log_set_level(cfg.verbosity);
+			log_set_subject(cfg.key);
+			ending = cmd_run(&cfg, closed);
+			break;
+		}
 	config_release(&cfg);
 	if (ending.signal != 0)
 		die_of(ending.signal, ending.whole_group);

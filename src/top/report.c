@@ -20,8 +20,7 @@
 static const char *
 seconds(int64_t ms, char *out)
 {
-	snprintf(out, 24, "%" PRId64 ".%02d", ms / 1000,
-	    (int)(ms % 1000 / 10));
+	snprintf(out, 24, "%" PRId64 ".%02d", ms / 1000, (int)(ms % 1000 / 10));
 	return out;
 }
 
@@ -50,8 +49,8 @@ report_wait_line(const char *holder, int64_t wait_ms)
 	char who[DESCRIPTION_MAX];
 
 	if (isatty(STDERR_FILENO) && tcgetpgrp(STDERR_FILENO) == getpgrp())
-		log_status("waiting %" PRId64 " s: held by %s",
-		    wait_ms / 1000, describe(holder, who));
+		log_status("waiting %" PRId64 " s: held by %s", wait_ms / 1000,
+		    describe(holder, who));
 }
 
 void
@@ -63,8 +62,10 @@ report_wait_over(void)
 void
 report_away(const struct fault *fault)
 {
-	log_say(LOG_LEVEL_NORMAL, "waiting: %s (trying again; the place in "
-	    "line is kept)", fault->text);
+	log_say(LOG_LEVEL_NORMAL,
+	    "waiting: %s (trying again; the place in "
+	    "line is kept)",
+	    fault->text);
 }
 
 void
@@ -76,7 +77,8 @@ report_back(void)
 void
 report_deaf(void)
 {
-	log_say(LOG_LEVEL_NORMAL, "waiting by polling: this user may not "
+	log_say(LOG_LEVEL_NORMAL,
+	    "waiting by polling: this user may not "
 	    "subscribe (grant it subscribe and the channels rlock:*)");
 }
 
@@ -94,23 +96,29 @@ report_renewal_failed(const struct fault *fault, int64_t left_ms)
 {
 	char left[24];
 
-	log_say(LOG_LEVEL_VERBOSE, "not renewed: %s (trying again; %s s "
-	    "left)", fault->text, seconds(left_ms < 0 ? 0 : left_ms, left));
+	log_say(LOG_LEVEL_VERBOSE,
+	    "not renewed: %s (trying again; %s s "
+	    "left)",
+	    fault->text, seconds(left_ms < 0 ? 0 : left_ms, left));
 }
 
 void
 report_lost(const char *holder, bool stopping)
 {
 	const char *then = stopping ? "the command is being stopped" :
-	    "check what else ran meanwhile";
+				      "check what else ran meanwhile";
 	char who[DESCRIPTION_MAX];
 
 	if (holder == NULL)
-		log_say(LOG_LEVEL_NORMAL, "lock in doubt: not renewed in time "
-		    "(%s)", stopping ? then : "the command goes on");
+		log_say(LOG_LEVEL_NORMAL,
+		    "lock in doubt: not renewed in time "
+		    "(%s)",
+		    stopping ? then : "the command goes on");
 	else if (holder[0] == '\0')
-		log_say(LOG_LEVEL_NORMAL, "lock lost: it is gone from the "
-		    "server, or its time was over (%s)", then);
+		log_say(LOG_LEVEL_NORMAL,
+		    "lock lost: it is gone from the "
+		    "server, or its time was over (%s)",
+		    then);
 	else
 		log_say(LOG_LEVEL_NORMAL, "lock lost: now held by %s (%s)",
 		    describe(holder, who), then);
@@ -128,7 +136,8 @@ report_stopping(const char *why, int signal)
 void
 report_paused(void)
 {
-	log_say(LOG_LEVEL_NORMAL, "lock in doubt: not renewed in time (the "
+	log_say(LOG_LEVEL_NORMAL,
+	    "lock in doubt: not renewed in time (the "
 	    "command is paused until it is)");
 }
 
@@ -141,14 +150,16 @@ report_resumed(void)
 void
 report_no_terminal(void)
 {
-	log_say(LOG_LEVEL_NORMAL, "the command waits for a terminal that "
+	log_say(LOG_LEVEL_NORMAL,
+	    "the command waits for a terminal that "
 	    "rlock does not have (run it in the foreground)");
 }
 
 void
 report_forbidden(void)
 {
-	log_say(LOG_LEVEL_NORMAL, "the command can't be signalled: it runs as "
+	log_say(LOG_LEVEL_NORMAL,
+	    "the command can't be signalled: it runs as "
 	    "another user (run rlock under sudo, not sudo under rlock)");
 }
 
@@ -157,14 +168,17 @@ report_stuck(const struct fault *fault, int64_t ttl_ms)
 {
 	char ttl[24];
 
-	log_say(LOG_LEVEL_NORMAL, "not released: %s (it ends by itself within "
-	    "%s s)", fault->text, seconds(ttl_ms, ttl));
+	log_say(LOG_LEVEL_NORMAL,
+	    "not released: %s (it ends by itself within "
+	    "%s s)",
+	    fault->text, seconds(ttl_ms, ttl));
 }
 
 void
 report_unheard(void)
 {
-	log_say(LOG_LEVEL_NORMAL, "released, but who waits could not be told: "
+	log_say(LOG_LEVEL_NORMAL,
+	    "released, but who waits could not be told: "
 	    "this user may not publish (grant it publish and the channels "
 	    "rlock:*)");
 }
@@ -177,9 +191,9 @@ say_busy(const struct config *cfg, const struct outcome *o)
 	/* cron mails every line; a person at a terminal wants to know. */
 	if (!log_wants(level) && isatty(STDERR_FILENO))
 		level = LOG_LEVEL_NORMAL;
-	log_say(level, "busy: held by %s%s", o->holder[0] != '\0' ?
-	    o->holder : "others in line", cfg->wait_ms == 0 ?
-	    " (-w DUR waits)" : "");
+	log_say(level, "busy: held by %s%s",
+	    o->holder[0] != '\0' ? o->holder : "others in line",
+	    cfg->wait_ms == 0 ? " (-w DUR waits)" : "");
 }
 
 static void
@@ -190,12 +204,16 @@ say_ran(const struct outcome *o)
 	if (!log_wants(LOG_LEVEL_VERBOSE))
 		return;
 	if (o->signal != 0)
-		log_say(LOG_LEVEL_VERBOSE, "done after %s s: the command died "
-		    "of %s", seconds(o->hold_ms, hold),
+		log_say(LOG_LEVEL_VERBOSE,
+		    "done after %s s: the command died "
+		    "of %s",
+		    seconds(o->hold_ms, hold),
 		    signame_of(o->signal, name, sizeof(name)));
 	else
-		log_say(LOG_LEVEL_VERBOSE, "done after %s s: the command's "
-		    "status is %d", seconds(o->hold_ms, hold), o->status);
+		log_say(LOG_LEVEL_VERBOSE,
+		    "done after %s s: the command's "
+		    "status is %d",
+		    seconds(o->hold_ms, hold), o->status);
 }
 
 void
@@ -216,8 +234,10 @@ report_outcome(const struct config *cfg, const struct outcome *o, int status)
 		log_say(LOG_LEVEL_VERBOSE, "stopped: --max-run was over");
 		break;
 	case OUTCOME_INTERRUPTED:
-		log_say(LOG_LEVEL_VERBOSE, "interrupted by %s: the command "
-		    "was not run", signame_of(o->signal, name, sizeof(name)));
+		log_say(LOG_LEVEL_VERBOSE,
+		    "interrupted by %s: the command "
+		    "was not run",
+		    signame_of(o->signal, name, sizeof(name)));
 		break;
 	case OUTCOME_UNAVAILABLE:
 	case OUTCOME_REFUSED:

@@ -20,8 +20,12 @@
 static size_t
 utf8_len(const unsigned char *text)
 {
-	size_t len = text[0] < 0x80 ? 1 : text[0] < 0xc2 ? 0 :
-	    text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : text[0] < 0xf5 ? 4 : 0;
+	size_t len = text[0] < 0x80 ? 1 :
+	    text[0] < 0xc2	    ? 0 :
+	    text[0] < 0xe0	    ? 2 :
+	    text[0] < 0xf0	    ? 3 :
+	    text[0] < 0xf5	    ? 4 :
+				      0;
 	size_t i;
 
 	for (i = 1; i < len; i++)
@@ -61,13 +65,14 @@ put_member(struct buf *out, const char *name, const char *value)
 	if (buf_printf(out, ",\n  \"%s\": ", name) == -1)
 		return -1;
 	return value[0] == '\0' ? buf_puts(out, "null") :
-	    put_string(out, value);
+				  put_string(out, value);
 }
 
 static int
 put_number(struct buf *out, const char *name, int64_t value)
 {
-	return value < 0 ? buf_printf(out, ",\n  \"%s\": null", name) :
+	return value < 0 ?
+	    buf_printf(out, ",\n  \"%s\": null", name) :
 	    buf_printf(out, ",\n  \"%s\": %" PRId64, name, value);
 }
 
@@ -76,7 +81,7 @@ put_object(struct buf *out, const struct config *cfg, const struct outcome *o,
     int status)
 {
 	if (buf_printf(out, "{\n  \"outcome\": \"%s\"",
-	    outcome_word(o->kind)) == -1 ||
+		outcome_word(o->kind)) == -1 ||
 	    put_number(out, "exit_status", status) == -1 ||
 	    put_number(out, "signal", o->signal == 0 ? -1 : o->signal) == -1 ||
 	    put_member(out, "key", cfg->key) == -1 ||
@@ -162,15 +167,15 @@ replace(const char *target, const struct buf *text)
 }
 
 void
-report_file_write(const struct config *cfg, const struct outcome *o,
-    int status)
+report_file_write(const struct config *cfg, const struct outcome *o, int status)
 {
 	struct buf text = { 0 };
 
 	if (put_object(&text, cfg, o, status) == -1 ||
 	    replace(cfg->report, &text) == -1)
 		log_say(LOG_LEVEL_NORMAL, "no report written to %s: %s",
-		    cfg->report, errno == EINVAL ?
-		    "it is not a regular file" : strerror(errno));
+		    cfg->report,
+		    errno == EINVAL ? "it is not a regular file" :
+				      strerror(errno));
 	buf_release(&text);
 }

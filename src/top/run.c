@@ -23,25 +23,25 @@
 #define TICK_MS 1000
 
 enum phase {
-	PHASE_WAITING,		/* for the lock */
-	PHASE_STARTING,		/* it is ours; the command is not started */
-	PHASE_HOLDING,		/* supervise has it */
+	PHASE_WAITING,	/* for the lock */
+	PHASE_STARTING, /* it is ours; the command is not started */
+	PHASE_HOLDING,	/* supervise has it */
 	PHASE_OVER
 };
 
 struct run {
-	const struct run_parts	*p;
-	struct outcome		*outcome;
-	enum phase		 phase;
-	struct waiter		*waiter;
-	struct lease		*lease;
-	struct job		 job;
-	struct supervise	 supervise;
-	struct loop_timer	 tick;		/* the wait line */
-	int64_t			 started_at;
-	int64_t			 acquired_at;
-	int			 interrupted;	/* signal, or 0 */
-	bool			 setup_failed;
+	const struct run_parts *p;
+	struct outcome *outcome;
+	enum phase phase;
+	struct waiter *waiter;
+	struct lease *lease;
+	struct job job;
+	struct supervise supervise;
+	struct loop_timer tick; /* the wait line */
+	int64_t started_at;
+	int64_t acquired_at;
+	int interrupted; /* signal, or 0 */
+	bool setup_failed;
 };
 
 static void
@@ -133,12 +133,10 @@ start_command(struct run *r)
 {
 	const struct config *cfg = r->p->cfg;
 	const char *token = r->p->lock->token;
-	struct child_plan plan = {
-		.argv = cfg->command,
+	struct child_plan plan = { .argv = cfg->command,
 		.mask = loop_old_mask(r->p->loop),
 		.ignore_chld = r->p->ignore_chld,
-		.closed = r->p->closed
-	};
+		.closed = r->p->closed };
 	char **env = environment_new(environ, cfg->key, token);
 
 	plan.envp = env;
@@ -201,8 +199,7 @@ on_waiter_ended(void *arg, enum waiter_end end, int64_t sent_at,
 		o->fault = *fault;
 		break;
 	case WAITER_LEFT:
-		o->kind = r->setup_failed ? OUTCOME_ERROR :
-		    OUTCOME_INTERRUPTED;
+		o->kind = r->setup_failed ? OUTCOME_ERROR : OUTCOME_INTERRUPTED;
 		o->signal = r->interrupted;
 		break;
 	}

@@ -83,8 +83,8 @@ lost_running(struct supervise *s, bool proven)
 static void
 pause_command(struct supervise *s)
 {
-	int64_t until = clock_add(lease_points(s->lease).end_at,
-	    s->cfg->kill_after_ms);
+	int64_t until =
+	    clock_add(lease_points(s->lease).end_at, s->cfg->kill_after_ms);
 
 	report_paused();
 	guard_until(&s->job->guard, until);
@@ -338,11 +338,12 @@ on_pause(void *arg)
 }
 
 void
-supervise_init(struct supervise *s, struct loop *loop,
-    const struct config *cfg, struct job *job, struct outcome *outcome)
+supervise_init(struct supervise *s, struct loop *loop, const struct config *cfg,
+    struct job *job, struct outcome *outcome)
 {
-	*s = (struct supervise) { .loop = loop, .cfg = cfg, .job = job,
-	    .outcome = outcome };
+	*s = (struct supervise) {
+		.loop = loop, .cfg = cfg, .job = job, .outcome = outcome
+	};
 	loop_timer_init(&s->max_run, on_max_run, s);
 	loop_timer_init(&s->pause, on_pause, s);
 }

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define URL_DEFAULT		"redis://127.0.0.1:6379"
-#define RESERVED		"rlock:"
-#define PASSWORD_LEN_MAX	4096
+#define URL_DEFAULT "redis://127.0.0.1:6379"
+#define RESERVED "rlock:"
+#define PASSWORD_LEN_MAX 4096
 
 static int
 usage(struct fault *fault, const char *text)
@@ -61,22 +61,26 @@ check_key(const struct config *cfg, struct fault *fault)
 	size_t len;
 
 	if (cfg->key == NULL && cfg->command != NULL)
-		return fault_set(fault, FAULT_USAGE, 0, "no lock named: "
+		return fault_set(fault, FAULT_USAGE, 0,
+		    "no lock named: "
 		    "-k KEY (the lock's name goes after -k; unlike flock's "
 		    "file, '%.100s' is taken for the command)",
 		    cfg->command[0]);
 	if (cfg->key == NULL)
-		return usage(fault, "no lock named: -k KEY (the lock's name "
+		return usage(fault,
+		    "no lock named: -k KEY (the lock's name "
 		    "goes after -k)");
 	len = strlen(cfg->key);
 	if (len == 0)
 		return usage(fault, "option -k: the lock's name is empty");
 	if (len > CONFIG_KEY_MAX)
-		return fault_set(fault, FAULT_USAGE, 0, "option -k: the "
-		    "lock's name has %zu bytes, at most %d are allowed", len,
-		    CONFIG_KEY_MAX);
+		return fault_set(fault, FAULT_USAGE, 0,
+		    "option -k: the "
+		    "lock's name has %zu bytes, at most %d are allowed",
+		    len, CONFIG_KEY_MAX);
 	if (is_reserved(cfg->prefix, cfg->key))
-		return usage(fault, "option -k: prefix and name together "
+		return usage(fault,
+		    "option -k: prefix and name together "
 		    "begin with '" RESERVED "', which is kept for rlock's "
 		    "own keys");
 	return 0;
@@ -88,10 +92,13 @@ check_command(struct config *cfg, struct fault *fault)
 	static char shell[] = "/bin/sh", option[] = "-c";
 
 	if (cfg->shell_command != NULL && cfg->command != NULL)
-		return fault_set(fault, FAULT_USAGE, 0, "-c STR and a command "
-		    "('%.100s') can't be given together", cfg->command[0]);
+		return fault_set(fault, FAULT_USAGE, 0,
+		    "-c STR and a command "
+		    "('%.100s') can't be given together",
+		    cfg->command[0]);
 	if (cfg->shell_command == NULL && cfg->command == NULL)
-		return usage(fault, "no command given (rlock -k KEY COMMAND "
+		return usage(fault,
+		    "no command given (rlock -k KEY COMMAND "
 		    "[ARG...], or -c 'SHELL STRING')");
 	if (cfg->shell_command == NULL)
 		return 0;
@@ -159,7 +166,7 @@ first_line(char *text, size_t len, const char **why)
 static int
 read_password(const char *path, char **password, struct fault *fault)
 {
-	char text[PASSWORD_LEN_MAX + 2];	/* with a CRLF */
+	char text[PASSWORD_LEN_MAX + 2]; /* with a CRLF */
 	const char *why;
 	ssize_t len;
 	int error = 0;
@@ -182,8 +189,7 @@ complete_endpoint(struct config *cfg, struct fault *fault)
 	const char *other = NULL;
 	char *password;
 
-	if (ep->shown == NULL &&
-	    endpoint_parse(URL_DEFAULT, ep, fault) == -1)
+	if (ep->shown == NULL && endpoint_parse(URL_DEFAULT, ep, fault) == -1)
 		return -1;
 	if (cfg->password_file != NULL) {
 		if (read_password(cfg->password_file, &password, fault) == -1)

@@ -18,16 +18,17 @@
 #include "base/parse.h"
 #include "words/span.h"
 
-#define PORT_DEFAULT	6379
-#define PATH_LEN_MAX	107	/* sun_path of unix(7) less the NUL */
-#define DB_UNSET	(-1)
-#define HOST_BYTES	"abcdefghijklmnopqrstuvwxyz" \
-			"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
+#define PORT_DEFAULT 6379
+#define PATH_LEN_MAX 107 /* sun_path of unix(7) less the NUL */
+#define DB_UNSET (-1)
+#define HOST_BYTES \
+	"abcdefghijklmnopqrstuvwxyz" \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
 
 static const struct scheme {
-	const char		*name;
-	bool			 supported;
-	enum endpoint_kind	 kind;
+	const char *name;
+	bool supported;
+	enum endpoint_kind kind;
 } schemes[] = {
 	{ "redis", true, ENDPOINT_TCP },
 	{ "unix", true, ENDPOINT_UNIX },
@@ -69,11 +70,14 @@ check_bytes(const char *text, struct fault *fault)
 		else if (c <= ' ' || c == 0x7f)
 			what = "is a space or a control character";
 		else if (c == '%' && strncmp(text + i, "%00", 3) == 0)
-			return fault_set(fault, FAULT_USAGE, 0, "character "
+			return fault_set(fault, FAULT_USAGE, 0,
+			    "character "
 			    "%zu of the URL is %%00, which nothing in it can "
-			    "hold", i + 1);
-		else if (c == '%' && (parse_hex_digit(text[i + 1]) == -1 ||
-		    parse_hex_digit(text[i + 2]) == -1))
+			    "hold",
+			    i + 1);
+		else if (c == '%' &&
+		    (parse_hex_digit(text[i + 1]) == -1 ||
+			parse_hex_digit(text[i + 2]) == -1))
 			what = "is a '%' that begins no escape";
 	}
 	if (what == NULL)
@@ -89,11 +93,10 @@ unknown_scheme(const char *text, size_t len, struct fault *fault)
 	    "known are redis://, unix://, redis+unix:// and /PATH";
 
 	if (strncasecmp(text, "local:", 6) == 0)
-		return usage(fault,
-		    "local: is not supported by this version");
+		return usage(fault, "local: is not supported by this version");
 	if (*text == '\0')
-		return fault_set(fault, FAULT_USAGE, 0,
-		    "the URL is empty (%s)", known);
+		return fault_set(fault, FAULT_USAGE, 0, "the URL is empty (%s)",
+		    known);
 	if (len == 0 || len > 20 || strncmp(text + len, "://", 3) != 0)
 		return fault_set(fault, FAULT_USAGE, 0,
 		    "the URL has no scheme (%s)", known);
@@ -113,7 +116,8 @@ take_scheme(const char *text, struct endpoint *ep, struct span *rest,
 		*rest = span_of(text);
 		return 0;
 	}
-	len = strspn(text, "abcdefghijklmnopqrstuvwxyz"
+	len = strspn(text,
+	    "abcdefghijklmnopqrstuvwxyz"
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");
 	for (i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
 		if (strlen(schemes[i].name) != len ||
@@ -170,7 +174,8 @@ set_port(struct endpoint *ep, struct span port, struct fault *fault)
 		return 0;
 	if (*port.at != ':' ||
 	    span_count(span_skip(port, 1), 1, 65535, &n) == -1)
-		return usage(fault, "the port of the URL is not a number from "
+		return usage(fault,
+		    "the port of the URL is not a number from "
 		    "1 to 65535 (redis://HOST:PORT)");
 	ep->port = (int)n;
 	return 0;
@@ -195,9 +200,12 @@ set_ipv6(struct endpoint *ep, struct span rest, struct fault *fault)
 	valid = inet_pton(AF_INET6, ep->host, &address);
 	if (zone != NULL)
 		*zone = '%';
-	if (valid != 1 || (zone != NULL && (zone[1] == '\0' ||
-	    zone[1 + strspn(zone + 1, HOST_BYTES)] != '\0')))
-		return usage(fault, "what the URL has in brackets is no IPv6 "
+	if (valid != 1 ||
+	    (zone != NULL &&
+		(zone[1] == '\0' ||
+		    zone[1 + strspn(zone + 1, HOST_BYTES)] != '\0')))
+		return usage(fault,
+		    "what the URL has in brackets is no IPv6 "
 		    "address");
 	return set_port(ep, span_skip(port, 1), fault);
 }
@@ -211,7 +219,8 @@ set_host(struct endpoint *ep, struct span rest, struct fault *fault)
 		return set_ipv6(ep, rest, fault);
 	host = span_until(rest, ":", &port);
 	if (port.len > 1 && span_find(span_skip(port, 1), ':') != NULL)
-		return usage(fault, "an IPv6 address stands in brackets: "
+		return usage(fault,
+		    "an IPv6 address stands in brackets: "
 		    "redis://[::1]:6379");
 	if (host.len == 0)
 		return usage(fault,
@@ -219,7 +228,8 @@ set_host(struct endpoint *ep, struct span rest, struct fault *fault)
 	if (decode(host, &ep->host, fault) == -1)
 		return -1;
 	if (ep->host[strspn(ep->host, HOST_BYTES)] != '\0')
-		return usage(fault, "the URL's host has a character that no "
+		return usage(fault,
+		    "the URL's host has a character that no "
 		    "host name has");
 	return set_port(ep, port, fault);
 }
@@ -232,7 +242,8 @@ set_db(struct endpoint *ep, struct span value, struct fault *fault)
 	if (ep->db != DB_UNSET)
 		return usage(fault, "the URL gives the database twice");
 	if (span_count(value, 0, INT_MAX, &n) == -1)
-		return usage(fault, "the URL's database is not a number from "
+		return usage(fault,
+		    "the URL's database is not a number from "
 		    "0 to 2147483647");
 	ep->db = (int)n;
 	return 0;
@@ -255,10 +266,11 @@ set_query(struct endpoint *ep, struct span query, struct fault *fault)
 		else if (span_is(name, "user"))
 			error = set_once(value, &ep->user, "user", fault);
 		else if (span_is(name, "password"))
-			error = set_once(value, &ep->password, "password",
-			    fault);
+			error =
+			    set_once(value, &ep->password, "password", fault);
 		else
-			error = usage(fault, "the URL has a query parameter "
+			error = usage(fault,
+			    "the URL has a query parameter "
 			    "that is not known (known are db, user and "
 			    "password)");
 		if (error == -1)
@@ -275,9 +287,11 @@ parse_tcp(struct endpoint *ep, struct span rest, struct fault *fault)
 
 	at = span_find(rest, '@');
 	authority = span_until(rest, "/?", &path);
-	if (at != NULL && (at >= path.at ||
-	    memchr(at + 1, '@', (size_t)(end - at - 1)) != NULL))
-		return usage(fault, "the URL has an '@' that does not end "
+	if (at != NULL &&
+	    (at >= path.at ||
+		memchr(at + 1, '@', (size_t)(end - at - 1)) != NULL))
+		return usage(fault,
+		    "the URL has an '@' that does not end "
 		    "USER:PASSWORD (in them write '@' as %40, '/' as %2F, "
 		    "'?' as %3F)");
 	if (at != NULL) {
@@ -290,8 +304,7 @@ parse_tcp(struct endpoint *ep, struct span rest, struct fault *fault)
 	if (set_host(ep, authority, fault) == -1)
 		return -1;
 	path = span_until(path, "?", &query);
-	if (path.len > 1 &&
-	    set_db(ep, span_skip(path, 1), fault) == -1)
+	if (path.len > 1 && set_db(ep, span_skip(path, 1), fault) == -1)
 		return -1;
 	return set_query(ep, query, fault);
 }
@@ -304,12 +317,14 @@ parse_unix(struct endpoint *ep, struct span rest, struct fault *fault)
 
 	info = span_until(rest, "/", &path);
 	if (path.len == 0 || (info.len > 0 && info.at[info.len - 1] != '@'))
-		return usage(fault, "the path of a socket does not begin with "
+		return usage(fault,
+		    "the path of a socket does not begin with "
 		    "'/' (unix:///PATH; a '/' in a password is written %2F)");
 	if (info.len > 0) {
 		info.len--;
 		if (span_find(info, '@') != NULL)
-			return usage(fault, "the URL has a second '@' (in "
+			return usage(fault,
+			    "the URL has a second '@' (in "
 			    "user and password it is written %40)");
 		if (set_userinfo(ep, info, fault) == -1)
 			return -1;
@@ -318,9 +333,10 @@ parse_unix(struct endpoint *ep, struct span rest, struct fault *fault)
 	if (decode(path, &ep->path, fault) == -1)
 		return -1;
 	if ((len = strlen(ep->path)) > PATH_LEN_MAX)
-		return fault_set(fault, FAULT_USAGE, 0, "the path of the "
-		    "socket has %zu bytes, the system takes at most %d", len,
-		    PATH_LEN_MAX);
+		return fault_set(fault, FAULT_USAGE, 0,
+		    "the path of the "
+		    "socket has %zu bytes, the system takes at most %d",
+		    len, PATH_LEN_MAX);
 	return set_query(ep, query, fault);
 }
 
@@ -338,8 +354,8 @@ make_shown(struct endpoint *ep, struct fault *fault)
 	} else {
 		if (ep->db != 0)
 			snprintf(db, sizeof(db), "/%d", ep->db);
-		n = asprintf(&ep->shown, "redis://%s%s%s:%d%s",
-		    ipv6 ? "[" : "", ep->host, ipv6 ? "]" : "", ep->port, db);
+		n = asprintf(&ep->shown, "redis://%s%s%s:%d%s", ipv6 ? "[" : "",
+		    ep->host, ipv6 ? "]" : "", ep->port, db);
 	}
 	if (n == -1) {
 		ep->shown = NULL;
@@ -359,7 +375,7 @@ endpoint_parse(const char *text, struct endpoint *ep, struct fault *fault)
 	    take_scheme(text, ep, &rest, fault) == -1)
 		goto bad;
 	if ((ep->kind == ENDPOINT_UNIX ? parse_unix(ep, rest, fault) :
-	    parse_tcp(ep, rest, fault)) == -1)
+					 parse_tcp(ep, rest, fault)) == -1)
 		goto bad;
 	if (ep->db == DB_UNSET)
 		ep->db = 0;

@@ -29,9 +29,10 @@ store(struct config *cfg, const struct option_def *def, int64_t value)
 static const char *
 duration_text(int64_t ms, char *out, size_t cap)
 {
-	static const struct { const char *name; int64_t ms; } units[] = {
-		{ "d", 86400000 }, { "s", 1000 }, { "ms", 1 }
-	};
+	static const struct {
+		const char *name;
+		int64_t ms;
+	} units[] = { { "d", 86400000 }, { "s", 1000 }, { "ms", 1 } };
 	size_t i = 0;
 
 	while (ms % units[i].ms != 0)
@@ -42,8 +43,8 @@ duration_text(int64_t ms, char *out, size_t cap)
 }
 
 static int
-set_duration(struct config *cfg, const struct option_def *def,
-    const char *name, const char *value, struct fault *fault)
+set_duration(struct config *cfg, const struct option_def *def, const char *name,
+    const char *value, struct fault *fault)
 {
 	char least[32], most[32];
 	const char *why;
@@ -65,8 +66,8 @@ set_duration(struct config *cfg, const struct option_def *def,
 }
 
 static int
-set_count(struct config *cfg, const struct option_def *def,
-    const char *name, const char *value, struct fault *fault)
+set_count(struct config *cfg, const struct option_def *def, const char *name,
+    const char *value, struct fault *fault)
 {
 	const char *why;
 	int64_t n;
@@ -80,8 +81,8 @@ set_count(struct config *cfg, const struct option_def *def,
 }
 
 static int
-set_string(struct config *cfg, const struct option_def *def,
-    const char *name, const char *value, struct fault *fault)
+set_string(struct config *cfg, const struct option_def *def, const char *name,
+    const char *value, struct fault *fault)
 {
 	int64_t len = (int64_t)strlen(value);
 
@@ -97,8 +98,8 @@ set_string(struct config *cfg, const struct option_def *def,
 }
 
 static int
-set_choice(struct config *cfg, const struct option_def *def,
-    const char *name, const char *value, struct fault *fault)
+set_choice(struct config *cfg, const struct option_def *def, const char *name,
+    const char *value, struct fault *fault)
 {
 	char all[100] = "";
 	int i;
@@ -109,7 +110,9 @@ set_choice(struct config *cfg, const struct option_def *def,
 			return 0;
 		}
 		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s",
-		    i == 0 ? "" : def->choices[i + 1] == NULL ? " or " : ", ",
+		    i == 0			    ? "" :
+			def->choices[i + 1] == NULL ? " or " :
+						      ", ",
 		    def->choices[i]);
 	}
 	return fault_set(fault, FAULT_USAGE, 0, "%s: '%s' is not %s", name,
@@ -123,17 +126,19 @@ set_url(struct config *cfg, const char *name, const char *value,
 	size_t len = strspn(value, "0123456789");
 
 	if (len > 0 && value[len] == '\0')
-		return fault_set(fault, FAULT_USAGE, 0, "%s: '%s' is no URL: "
+		return fault_set(fault, FAULT_USAGE, 0,
+		    "%s: '%s' is no URL: "
 		    "-u takes the server's URL, and rlock's lock has no "
-		    "descriptor to unlock", name, value);
+		    "descriptor to unlock",
+		    name, value);
 	if (endpoint_parse(value, &cfg->endpoint, fault) == -1)
 		return fault_prefix(fault, "%s", name);
 	return 0;
 }
 
 static int
-set_signal(struct config *cfg, const struct option_def *def,
-    const char *name, const char *value, struct fault *fault)
+set_signal(struct config *cfg, const struct option_def *def, const char *name,
+    const char *value, struct fault *fault)
 {
 	int number = signame_parse(value);
 
@@ -145,8 +150,8 @@ set_signal(struct config *cfg, const struct option_def *def,
 }
 
 int
-option_set(struct config *cfg, const struct option_def *def,
-    const char *name, const char *value, struct fault *fault)
+option_set(struct config *cfg, const struct option_def *def, const char *name,
+    const char *value, struct fault *fault)
 {
 	switch (def->kind) {
 	case KIND_IGNORED:

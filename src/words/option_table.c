@@ -11,6 +11,7 @@
 #include "base/token.h"
 #include "words/config.h"
 
+/* clang-format off */
 #define AT(field)	offsetof(struct config, field), \
 			sizeof(((struct config *)NULL)->field)
 #define NOWHERE		0, 0
@@ -104,3 +105,4 @@ const struct option_def option_table[OPTION_ROWS] = {
 	    KIND_SET, AT(verb), VERB_VERSION, 0,
 	    .help = "print the version" },
 };
+/* clang-format on */

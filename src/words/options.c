@@ -15,17 +15,17 @@
 #include "words/option_set.h"
 #include "words/option_table.h"
 
-#define LONG_BASE	256	/* of getopt's values for long names */
-#define NAME_LEN	80	/* "option --NAME", cut */
-#define HELP_COLUMN	30
-#define BLANKS		" \t\n\r\v\f"
+#define LONG_BASE 256 /* of getopt's values for long names */
+#define NAME_LEN 80   /* "option --NAME", cut */
+#define HELP_COLUMN 30
+#define BLANKS " \t\n\r\v\f"
 
 _Static_assert(OPTION_ROWS <= 64, "a bit of a uint64_t for each row");
 
 /* getopt's view of the table. */
 struct arrays {
-	char		shorts[2 + OPTION_ROWS * OPTION_LETTERS * 2 + 1];
-	struct option	longs[OPTION_ROWS * OPTION_NAMES + 1];
+	char shorts[2 + OPTION_ROWS * OPTION_LETTERS * 2 + 1];
+	struct option longs[OPTION_ROWS * OPTION_NAMES + 1];
 };
 
 static void
@@ -91,8 +91,7 @@ name_option(char *out, int value, char **argv)
 	typed = argv[optind - 1];
 	if (optarg != NULL && optarg == typed)
 		typed = argv[optind - 2];
-	snprintf(out, NAME_LEN, "option %.*s", (int)strcspn(typed, "="),
-	    typed);
+	snprintf(out, NAME_LEN, "option %.*s", (int)strcspn(typed, "="), typed);
 }
 
 /* Is it the beginning of more than one option's name? */
@@ -104,8 +103,8 @@ is_ambiguous(const char *name)
 
 	for (row = 0; row < OPTION_ROWS; row++) {
 		for (i = 0; option_table[row].names[i] != NULL; i++) {
-			if (strncmp(option_table[row].names[i], name,
-			    len) == 0) {
+			if (strncmp(option_table[row].names[i], name, len) ==
+			    0) {
 				found++;
 				break;
 			}
@@ -127,9 +126,11 @@ refuse_option(char **argv, struct fault *fault)
 		return fault_set(fault, FAULT_USAGE, 0, "%s takes no value",
 		    name);
 	if (strcmp(bare, "-F") == 0 || strcmp(bare, "--no-fork") == 0)
-		return fault_set(fault, FAULT_USAGE, 0, "unknown %s: rlock "
+		return fault_set(fault, FAULT_USAGE, 0,
+		    "unknown %s: rlock "
 		    "can't replace itself by the command: it renews the lock "
-		    "while the command runs", name);
+		    "while the command runs",
+		    name);
 	if (optopt == 0 && is_ambiguous(bare + 2))
 		return fault_set(fault, FAULT_USAGE, 0,
 		    "%s is ambiguous (try 'rlock --help')", name);
@@ -151,15 +152,18 @@ take_option(struct config *cfg, int value, char **argv, uint64_t *seen,
 	if (value == ':') {
 		name_option(name, optopt, argv);
 		row = row_of(optopt);
-		return fault_set(fault, FAULT_USAGE, 0, "%s needs a value "
-		    "(%s)", name, row == -1 ? "?" : option_table[row].arg);
+		return fault_set(fault, FAULT_USAGE, 0,
+		    "%s needs a value "
+		    "(%s)",
+		    name, row == -1 ? "?" : option_table[row].arg);
 	}
 	if ((row = row_of(value)) == -1)
 		return fault_set(fault, FAULT_BUG, 0, "option without a row");
 	def = &option_table[row];
 	name_option(name, value, argv);
 	if (def->kind == KIND_URL && (*seen >> row & 1) != 0)
-		error = fault_set(fault, FAULT_USAGE, 0, "%s: given twice: "
+		error = fault_set(fault, FAULT_USAGE, 0,
+		    "%s: given twice: "
 		    "several servers are not supported by this version",
 		    name);
 	else
@@ -182,7 +186,8 @@ set_url_from_env(struct config *cfg, const struct option_def *def,
 	value += strspn(value, BLANKS);
 	len = strcspn(value, BLANKS);
 	if (value[len + strspn(value + len, BLANKS)] != '\0')
-		return fault_set(fault, FAULT_USAGE, 0, "%s: more than one "
+		return fault_set(fault, FAULT_USAGE, 0,
+		    "%s: more than one "
 		    "URL: several servers are not supported by this version",
 		    def->env);
 	if (len == 0)
@@ -234,8 +239,8 @@ options_read(struct config *cfg, int argc, char **argv, struct fault *fault)
 	for (;;) {
 		/* name_option must not see that of an earlier option. */
 		optarg = NULL;
-		value = getopt_long(argc, argv, arrays.shorts, arrays.longs,
-		    NULL);
+		value =
+		    getopt_long(argc, argv, arrays.shorts, arrays.longs, NULL);
 		if (value == -1)
 			break;
 		if (take_option(cfg, value, argv, &seen, fault) == -1)
@@ -274,8 +279,8 @@ help_row(struct buf *out, const struct option_def *def)
 	help_names(def, names, sizeof(names));
 	if (buf_printf(out, "%-*s%s\n", HELP_COLUMN, names, def->help) == -1)
 		return -1;
-	if (def->env != NULL && buf_printf(out, "%*sor set %s\n", HELP_COLUMN,
-	    "", def->env) == -1)
+	if (def->env != NULL &&
+	    buf_printf(out, "%*sor set %s\n", HELP_COLUMN, "", def->env) == -1)
 		return -1;
 	if (def->names[1] == NULL)
 		return 0;
@@ -283,7 +288,7 @@ help_row(struct buf *out, const struct option_def *def)
 		return -1;
 	for (i = 1; def->names[i] != NULL; i++)
 		if (buf_printf(out, "%s --%s", i == 1 ? "" : ",",
-		    def->names[i]) == -1)
+			def->names[i]) == -1)
 			return -1;
 	return buf_puts(out, "\n");
 }
@@ -291,21 +296,23 @@ help_row(struct buf *out, const struct option_def *def)
 int
 options_help(struct buf *out)
 {
-	static const char *const titles[] = {
-		[GROUP_LOCK] = "Lock", [GROUP_COMMAND] = "Command",
-		[GROUP_SERVER] = "Server", [GROUP_OUTPUT] = "Output"
-	};
+	static const char *const titles[] = { [GROUP_LOCK] = "Lock",
+		[GROUP_COMMAND] = "Command",
+		[GROUP_SERVER] = "Server",
+		[GROUP_OUTPUT] = "Output" };
 	int row;
 
 	if (buf_puts(out,
-	    "usage: rlock [options] -k KEY [--] COMMAND [ARG...]\n"
-	    "       rlock [options] -k KEY -c 'SHELL STRING'\n"
-	    "Run a command under a lock on a Redis server.\n") == -1)
+		"usage: rlock [options] -k KEY [--] COMMAND [ARG...]\n"
+		"       rlock [options] -k KEY -c 'SHELL STRING'\n"
+		"Run a command under a lock on a Redis server.\n") == -1)
 		return -1;
 	for (row = 0; row < OPTION_ROWS; row++) {
-		if ((row == 0 || option_table[row].group !=
-		    option_table[row - 1].group) && buf_printf(out,
-		    "\n%s:\n", titles[option_table[row].group]) == -1)
+		if ((row == 0 ||
+			option_table[row].group !=
+			    option_table[row - 1].group) &&
+		    buf_printf(out, "\n%s:\n",
+			titles[option_table[row].group]) == -1)
 			return -1;
 		if (help_row(out, &option_table[row]) == -1)
 			return -1;

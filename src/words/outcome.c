@@ -6,17 +6,17 @@
  */
 #include "words/outcome.h"
 
-#define STATUS_USAGE		64
-#define STATUS_UNAVAILABLE	69
-#define STATUS_BUG		70
-#define STATUS_SYSTEM		71
-#define STATUS_LOST		76
-#define STATUS_REFUSED		77
-#define STATUS_UNFIT		78
-#define STATUS_TIMEOUT		124
-#define STATUS_NOEXEC		126
-#define STATUS_NOENT		127
-#define STATUS_SIGNAL		128
+#define STATUS_USAGE 64
+#define STATUS_UNAVAILABLE 69
+#define STATUS_BUG 70
+#define STATUS_SYSTEM 71
+#define STATUS_LOST 76
+#define STATUS_REFUSED 77
+#define STATUS_UNFIT 78
+#define STATUS_TIMEOUT 124
+#define STATUS_NOEXEC 126
+#define STATUS_NOENT 127
+#define STATUS_SIGNAL 128
 
 enum outcome_kind
 outcome_kind_of(const struct fault *fault)

@@ -47,8 +47,7 @@ span_find(struct span span, char c)
 bool
 span_is(struct span span, const char *text)
 {
-	return strlen(text) == span.len &&
-	    memcmp(span.at, text, span.len) == 0;
+	return strlen(text) == span.len && memcmp(span.at, text, span.len) == 0;
 }
 
 int

@@ -97,6 +97,13 @@ finish() {
   mv "$T/$1.go.new" "$T/$1.go"
 }
 
+# traced FILE CALLS COMMAND...: the calls of COMMAND, its children's too, to
+# FILE.  A sanitizer looks for leaks as strace does, and both at once can't.
+traced() {
+  ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 \
+    strace -f -qq -o "$1" -e "trace=$2" "${@:3}"
+}
+
 # is WANT WHAT...: prints what differs.
 is() {
   local want=$1

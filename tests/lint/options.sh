@@ -6,8 +6,8 @@ export LC_ALL=C
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-"$1" --help | grep -E '^ *-' | awk '
-  { # the options come first in a line: -k, --key KEY  text
+"$1" --help | sed -n 's/^ *also -/ -/p; /^ *-/p' | awk '
+  { # the options come first in a line: -k, --key KEY  text; also --nb
     for (i = 1; i <= NF && $i ~ /^-|^[A-Z]/; i++) {
       word = $i
       sub(/[,=\[].*$/, "", word)

@@ -14,8 +14,8 @@ teardown() { net_teardown; }
 # refused URL PATTERN: 64 before any connection is tried, and said so.
 refused() {
   GOT=0
-  strace -f -qq -o "$T/strace" -e trace=connect,sendto \
-    "$RLOCK" -k "$K" -n -u "$1" -- touch "$T/ran" >"$T/out" 2>"$T/err" || GOT=$?
+  traced "$T/strace" connect,sendto "$RLOCK" -k "$K" -n -u "$1" -- \
+    touch "$T/ran" >"$T/out" 2>"$T/err" || GOT=$?
   is "$1: 64" "$1: $GOT"
   is "$1: 1" "$1: $(wc -l <"$T/err")"
   is "$1: " "$1: $(cat "$T/out")"
@@ -70,8 +70,7 @@ refused() {
 
 @test "two URLs are refused" {
   GOT=0
-  strace -f -qq -o "$T/strace" -e trace=connect \
-    "$RLOCK" -k "$K" -n -u "redis://$AT" -u "unix://$REDIS_SOCK" -- touch "$T/ran" 2>"$T/err" || GOT=$?
+  traced "$T/strace" connect "$RLOCK" -k "$K" -n -u "redis://$AT" -u "unix://$REDIS_SOCK" -- touch "$T/ran" 2>"$T/err" || GOT=$?
   is 64 "$GOT"
   is 1 "$(wc -l <"$T/err")"
   [ ! -s "$T/strace" ]

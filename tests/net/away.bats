@@ -54,8 +54,7 @@ s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 
 @test "refused: it is not asked in a busy loop" {
   dead_port
-  strace -qq -o "$T/strace" -e trace=connect \
-    "$RLOCK" -k "$K" -u "redis://127.0.0.1:$DEAD" -w 2 -- true || [ $? -eq 69 ]
+  traced "$T/strace" connect "$RLOCK" -k "$K" -u "redis://127.0.0.1:$DEAD" -w 2 -- true || [ $? -eq 69 ]
   within 3 "$(grep -c connect "$T/strace")" 20
 }
 

@@ -31,11 +31,9 @@ commands() {
     grep -v '"echo"\|"COMMAND"' | sed -E 's/^[0-9.]+ \[[^]]*\] "([A-Za-z]+)".*/\1/'
 }
 
-# How often the run URL has written to its socket, and read an answer.
+# sends OPTIONS...: how often a run has written to its socket.
 sends() {
-  timed strace -f -qq -o "$T/strace" -e trace=network,read,recvfrom \
-    "$RLOCK" -k "$K" "$@" -- true
-  is 0 "$GOT"
+  traced "$T/strace" network "$RLOCK" -k "$K" "$@" -- true || return 1
   # Not to the end of the line: strace splits a call that others overtake.
   grep -cE 'send(to|msg)\(' "$T/strace"
 }

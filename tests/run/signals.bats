@@ -141,7 +141,7 @@ counter() {
 
 @test "TERM: the whole group ends, and the key goes only after the last of it" {
   bg "$RLOCK" -k "$K" --kill-after 20 -- sh -c '
-    sleep 30 &
+    true; sleep 30 &
     echo $! >"$0/a.pid"
     perl -e "\$SIG{TERM} = sub { open F, q(>), qq($0/term); };
       open F, q(>), qq($0/b.new); print F qq(\$\$\n); close F; rename qq($0/b.new), qq($0/b.pid);
@@ -332,8 +332,7 @@ counter() {
   # which stays in the command's group.
   bg "$RLOCK" -k "$K" --kill-after 0.3 -- sh -c 'perl -MPOSIX -e "
     fork or do { sleep 30; exit }; setsid; \$SIG{CHLD} = q(DEFAULT);
-    open P, q(>), qq(\$ARGV[0].new); print P qq(\$\$\n); close P; rename qq(\$ARGV[0].new), \$ARGV[0];
-    sleep 12" "$0" & sleep 30' "$T/daemon.pid"
+    open P, q(>), qq(\$ARGV[0].new); print P qq(\$\$\n); close P; rename qq(\$ARGV[0].new), \$ARGV[0]; sleep 12" "$0" & sleep 30' "$T/daemon.pid"
   local rlock=$PID daemon
   daemon=$(wait_pidfile "$T/daemon.pid")
   kill -TERM "$rlock"
@@ -348,13 +347,13 @@ counter() {
 # the signal 0 to 12 ms later; prints how they ended (wait(2)'s number), sorted.
 # By perl: between fork and exec a shell may lose a signal.
 rounds() {
-  perl -MTime::HiRes=sleep -e '
+  perl -e '
     my ($n, $signal, @command) = @ARGV;
     my @pids = map {
       my $i = $_;
       my $pid = fork // die;
       exec map { s/ROUND/$i/r } @command unless $pid;
-      sleep $i / $n * 0.012;
+      select undef, undef, undef, $i / $n * 0.012;
       kill $signal, $pid;
       $pid } 1 .. $n;
     alarm 20;

@@ -84,10 +84,8 @@ drop(void)
 static void
 too_large(void)
 {
-	static const size_t sizes[] = {
-		SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 3, SIZE_MAX / 2,
-		SIZE_MAX / 2 - 1
-	};
+	static const size_t sizes[] = { SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 3,
+		SIZE_MAX / 2, SIZE_MAX / 2 - 1 };
 	struct buf b = { 0 };
 	size_t i;
 

@@ -71,16 +71,22 @@ check_fault(struct config *cfg, const char *says, int line)
 static void
 keys(void)
 {
-	static const struct { const char *prefix, *key, *says; } rows[] = {
-		{ "lock:", "k", NULL }, { "", "k", NULL },
-		{ "lock:", "rlock:x", NULL }, { "", "rlock", NULL },
-		{ "rlock", "x:", NULL }, { "xrlock:", "", "is empty" },
+	static const struct {
+		const char *prefix, *key, *says;
+	} rows[] = {
+		{ "lock:", "k", NULL },
+		{ "", "k", NULL },
+		{ "lock:", "rlock:x", NULL },
+		{ "", "rlock", NULL },
+		{ "rlock", "x:", NULL },
+		{ "xrlock:", "", "is empty" },
 		{ "", "rlock:", "rlock's own" },
 		{ "rlock:", "x", "rlock's own" },
 		{ "rlock:q", "x", "rlock's own" },
 		{ "rl", "ock:x", "rlock's own" },
 		{ "rlock", ":", "rlock's own" },
-		{ "RLOCK:", "x", NULL }, { "rlocx:", "rlock:", NULL },
+		{ "RLOCK:", "x", NULL },
+		{ "rlocx:", "rlock:", NULL },
 		{ "lock:", "\x01\xff\n {}", NULL },
 	};
 	struct config cfg;
@@ -113,11 +119,15 @@ commands(void)
 
 	init(&cfg);
 	cfg.key = NULL;
-	check_fault(&cfg, "no lock named: -k KEY (the lock's name goes after "
-	    "-k; ", __LINE__);
+	check_fault(&cfg,
+	    "no lock named: -k KEY (the lock's name goes after "
+	    "-k; ",
+	    __LINE__);
 	cfg.command = NULL;
-	check_fault(&cfg, "no lock named: -k KEY (the lock's name goes after "
-	    "-k)", __LINE__);
+	check_fault(&cfg,
+	    "no lock named: -k KEY (the lock's name goes after "
+	    "-k)",
+	    __LINE__);
 	init(&cfg);
 	cfg.command = NULL;
 	check_fault(&cfg, "no command", __LINE__);
@@ -169,20 +179,26 @@ static void
 password_files(void)
 {
 	static const struct {
-		const char	*text;
-		size_t		 len;
-		const char	*password, *says;
+		const char *text;
+		size_t len;
+		const char *password, *says;
 	} rows[] = {
-		{ "pw", 2, "pw", NULL }, { "pw\n", 3, "pw", NULL },
-		{ "pw\r\n", 4, "pw", NULL }, { "pw\n\n", 4, "pw", NULL },
-		{ "pw\r\r\n", 5, "pw\r", NULL }, { "pw\r", 3, "pw\r", NULL },
+		{ "pw", 2, "pw", NULL },
+		{ "pw\n", 3, "pw", NULL },
+		{ "pw\r\n", 4, "pw", NULL },
+		{ "pw\n\n", 4, "pw", NULL },
+		{ "pw\r\r\n", 5, "pw\r", NULL },
+		{ "pw\r", 3, "pw\r", NULL },
 		{ "pw\nmore\0", 8, "pw", NULL },
 		{ " p w \n", 6, " p w ", NULL },
 		{ "\xff\x01\n", 3, "\xff\x01", NULL },
 		{ "\r\r\n", 3, "\r", NULL },
-		{ "", 0, NULL, "empty" }, { "\n", 1, NULL, "empty" },
-		{ "\r\n", 2, NULL, "empty" }, { "\nS3CRET", 7, NULL, "empty" },
-		{ "S3CRET\0x\n", 9, NULL, "NUL" }, { "\0", 1, NULL, "NUL" },
+		{ "", 0, NULL, "empty" },
+		{ "\n", 1, NULL, "empty" },
+		{ "\r\n", 2, NULL, "empty" },
+		{ "\nS3CRET", 7, NULL, "empty" },
+		{ "S3CRET\0x\n", 9, NULL, "NUL" },
+		{ "\0", 1, NULL, "NUL" },
 	};
 	struct config cfg;
 	struct fault fault;
@@ -210,15 +226,21 @@ static void
 password_file_length(void)
 {
 	static const struct {
-		size_t		 len;
-		const char	*end;
-		bool		 fits;
+		size_t len;
+		const char *end;
+		bool fits;
 	} rows[] = {
-		{ 4095, "", true }, { 4096, "", true }, { 4096, "\n", true },
-		{ 4096, "\r\n", true }, { 4096, "\r\nx", true },
-		{ 4097, "", false }, { 4097, "\n", false },
-		{ 4097, "\r\n", false }, { 4098, "", false },
-		{ 100000, "", false }, { 100000, "\n", false },
+		{ 4095, "", true },
+		{ 4096, "", true },
+		{ 4096, "\n", true },
+		{ 4096, "\r\n", true },
+		{ 4096, "\r\nx", true },
+		{ 4097, "", false },
+		{ 4097, "\n", false },
+		{ 4097, "\r\n", false },
+		{ 4098, "", false },
+		{ 100000, "", false },
+		{ 100000, "\n", false },
 	};
 	static char text[100010];
 	struct config cfg;
@@ -260,9 +282,9 @@ static void
 password_precedence(void)
 {
 	static const struct {
-		const char	*url, *env;
-		bool		 file;
-		const char	*user, *password;
+		const char *url, *env;
+		bool file;
+		const char *user, *password;
 	} rows[] = {
 		{ "redis://h", NULL, false, NULL, NULL },
 		{ "redis://h", "e", false, NULL, "e" },
@@ -284,15 +306,14 @@ password_precedence(void)
 	CHECK(write_file("file\n", 5));
 	for (i = 0; i < CHECK_COUNT(rows); i++) {
 		init(&cfg);
-		CHECK_EQ(endpoint_parse(rows[i].url, &cfg.endpoint, &fault),
-		    0);
+		CHECK_EQ(endpoint_parse(rows[i].url, &cfg.endpoint, &fault), 0);
 		cfg.env_password = rows[i].env;
 		cfg.password_file = rows[i].file ? path : NULL;
 		CHECK_EQ(config_check(&cfg, &fault), 0);
 		check_str(cfg.endpoint.user, rows[i].user, rows[i].url,
 		    __FILE__, __LINE__);
-		check_str(cfg.endpoint.password, rows[i].password,
-		    rows[i].url, __FILE__, __LINE__);
+		check_str(cfg.endpoint.password, rows[i].password, rows[i].url,
+		    __FILE__, __LINE__);
 		config_release(&cfg);
 	}
 }
@@ -301,15 +322,24 @@ static void
 wait_limits(void)
 {
 	static const int64_t longest = INT64_C(1) << 53;
-	const struct { int64_t wait, retries, delay, max, want; } rows[] = {
-		{ -1, -1, 100, 1000, -1 }, { 0, -1, 100, 1000, 0 },
-		{ 5000, -1, 100, 1000, 5000 }, { -1, 0, 100, 1000, 0 },
-		{ 5000, 0, 100, 1000, 0 }, { 0, 5, 100, 1000, 0 },
-		{ -1, 1, 100, 1000, 100 }, { -1, 2, 100, 1000, 300 },
-		{ -1, 4, 100, 1000, 1500 }, { -1, 5, 100, 1000, 2500 },
-		{ -1, 6, 100, 1000, 3500 }, { 700, 6, 100, 1000, 700 },
+	const struct {
+		int64_t wait, retries, delay, max, want;
+	} rows[] = {
+		{ -1, -1, 100, 1000, -1 },
+		{ 0, -1, 100, 1000, 0 },
+		{ 5000, -1, 100, 1000, 5000 },
+		{ -1, 0, 100, 1000, 0 },
+		{ 5000, 0, 100, 1000, 0 },
+		{ 0, 5, 100, 1000, 0 },
+		{ -1, 1, 100, 1000, 100 },
+		{ -1, 2, 100, 1000, 300 },
+		{ -1, 4, 100, 1000, 1500 },
+		{ -1, 5, 100, 1000, 2500 },
+		{ -1, 6, 100, 1000, 3500 },
+		{ 700, 6, 100, 1000, 700 },
 		{ 3501, 6, 100, 1000, 3500 },
-		{ -1, 3, 1000, 200, 600 }, { -1, 3, 200, 200, 600 },
+		{ -1, 3, 1000, 200, 600 },
+		{ -1, 3, 200, 200, 600 },
 		{ -1, 3, 1, 1, 3 },
 		{ -1, INT32_MAX, 1, 1, INT32_MAX },
 		{ -1, INT32_MAX, 1, longest, INT64_MAX },

@@ -7,11 +7,11 @@
 #include "words/endpoint.h"
 
 struct good {
-	const char	*url, *host;
-	int		 port;
-	const char	*path, *user, *password;
-	int		 db;
-	const char	*shown;
+	const char *url, *host;
+	int port;
+	const char *path, *user, *password;
+	int db;
+	const char *shown;
 };
 
 static void
@@ -47,8 +47,8 @@ tcp(void)
 		    "redis://h:6379" },
 		{ "REDIS://h/", "h", 6379, NULL, NULL, NULL, 0,
 		    "redis://h:6379" },
-		{ "redis://127.0.0.1:1/0", "127.0.0.1", 1, NULL, NULL, NULL,
-		    0, "redis://127.0.0.1:1" },
+		{ "redis://127.0.0.1:1/0", "127.0.0.1", 1, NULL, NULL, NULL, 0,
+		    "redis://127.0.0.1:1" },
 		{ "redis://h:65535/2147483647", "h", 65535, NULL, NULL, NULL,
 		    2147483647, "redis://h:65535/2147483647" },
 		{ "redis://u:p@h:7/3", "h", 7, NULL, "u", "p", 3,
@@ -69,14 +69,14 @@ tcp(void)
 		    NULL, "u:", "@/?#%+ \xc3\xa9\n", 0, "redis://h:6379" },
 		{ "redis://[::1]", "::1", 6379, NULL, NULL, NULL, 0,
 		    "redis://[::1]:6379" },
-		{ "redis://u:p@[2001:db8::1]:7001/2", "2001:db8::1", 7001,
-		    NULL, "u", "p", 2, "redis://[2001:db8::1]:7001/2" },
+		{ "redis://u:p@[2001:db8::1]:7001/2", "2001:db8::1", 7001, NULL,
+		    "u", "p", 2, "redis://[2001:db8::1]:7001/2" },
 		{ "redis://[fe80::1%25eth0]:1", "fe80::1%eth0", 1, NULL, NULL,
 		    NULL, 0, "redis://[fe80::1%eth0]:1" },
 		{ "redis://[::ffff:10.0.0.1]", "::ffff:10.0.0.1", 6379, NULL,
 		    NULL, NULL, 0, "redis://[::ffff:10.0.0.1]:6379" },
-		{ "redis://a-b_c.example.", "a-b_c.example.", 6379, NULL,
-		    NULL, NULL, 0, "redis://a-b_c.example.:6379" },
+		{ "redis://a-b_c.example.", "a-b_c.example.", 6379, NULL, NULL,
+		    NULL, 0, "redis://a-b_c.example.:6379" },
 		{ "redis://h?db=4", "h", 6379, NULL, NULL, NULL, 4,
 		    "redis://h:6379/4" },
 		{ "redis://h:9/?db=4", "h", 9, NULL, NULL, NULL, 4,
@@ -100,8 +100,8 @@ static void
 sockets(void)
 {
 	static const struct good rows[] = {
-		{ "/run/redis.sock", NULL, 0, "/run/redis.sock", NULL, NULL,
-		    0, "unix:///run/redis.sock" },
+		{ "/run/redis.sock", NULL, 0, "/run/redis.sock", NULL, NULL, 0,
+		    "unix:///run/redis.sock" },
 		{ "/p?db=2&password=x", NULL, 0, "/p", NULL, "x", 2,
 		    "unix:///p?db=2" },
 		{ "unix:///p", NULL, 0, "/p", NULL, NULL, 0, "unix:///p" },
@@ -137,8 +137,7 @@ path_length(void)
 		memset(url + 8, 'x', len - 1);
 		url[7 + len] = '\0';
 		fault.text[0] = '\0';
-		CHECK_EQ(endpoint_parse(url, &ep, &fault),
-		    len <= 107 ? 0 : -1);
+		CHECK_EQ(endpoint_parse(url, &ep, &fault), len <= 107 ? 0 : -1);
 		if (len == 108)
 			CHECK_HAS(fault.text, "108 bytes");
 		endpoint_release(&ep);
@@ -157,10 +156,15 @@ path_length(void)
 static void
 refused(void)
 {
-	static const struct { const char *url, *says; } rows[] = {
-		{ "", "empty" }, { "h", "no scheme" },
-		{ "h:6379", "no scheme" }, { "://h", "no scheme" },
-		{ "redis:h", "no scheme" }, { "redis:/h", "no scheme" },
+	static const struct {
+		const char *url, *says;
+	} rows[] = {
+		{ "", "empty" },
+		{ "h", "no scheme" },
+		{ "h:6379", "no scheme" },
+		{ "://h", "no scheme" },
+		{ "redis:h", "no scheme" },
+		{ "redis:/h", "no scheme" },
 		{ "http://h", "http:// is no scheme" },
 		{ "http://h", "redis+unix://" },
 		{ "rediss://h", "rediss:// is not supported by this version" },
@@ -171,34 +175,49 @@ refused(void)
 		{ "clusters://h", "clusters:// is not supported" },
 		{ "local:", "local: is not supported" },
 		{ "local:/d", "local: is not supported" },
-		{ "redis://", "no host" }, { "redis://:7", "no host" },
-		{ "redis:///0", "no host" }, { "redis://u:p@", "no host" },
-		{ "redis://u:p@:7", "no host" }, { "redis://?db=1",
-		    "no host" },
-		{ "redis://h:", "port" }, { "redis://h:/", "port" },
-		{ "redis://h:0", "port" }, { "redis://h:65536", "port" },
-		{ "redis://h:70000", "port" }, { "redis://h:abc", "port" },
-		{ "redis://h:-1", "port" }, { "redis://h:port/", "port" },
+		{ "redis://", "no host" },
+		{ "redis://:7", "no host" },
+		{ "redis:///0", "no host" },
+		{ "redis://u:p@", "no host" },
+		{ "redis://u:p@:7", "no host" },
+		{ "redis://?db=1", "no host" },
+		{ "redis://h:", "port" },
+		{ "redis://h:/", "port" },
+		{ "redis://h:0", "port" },
+		{ "redis://h:65536", "port" },
+		{ "redis://h:70000", "port" },
+		{ "redis://h:abc", "port" },
+		{ "redis://h:-1", "port" },
+		{ "redis://h:port/", "port" },
 		{ "redis://h:6379x", "port" },
 		{ "redis://h:18446744073709557995", "port" },
-		{ "redis://[::1]7", "port" }, { "redis://[::1]:", "port" },
-		{ "redis://::1:7001", "brackets" }, { "redis://::1",
-		    "brackets" },
+		{ "redis://[::1]7", "port" },
+		{ "redis://[::1]:", "port" },
+		{ "redis://::1:7001", "brackets" },
+		{ "redis://::1", "brackets" },
 		{ "redis://fe80::1%25e", "brackets" },
-		{ "redis://[::1", "']'" }, { "redis://[]", "IPv6" },
-		{ "redis://[h]", "IPv6" }, { "redis://[127.0.0.1]", "IPv6" },
+		{ "redis://[::1", "']'" },
+		{ "redis://[]", "IPv6" },
+		{ "redis://[h]", "IPv6" },
+		{ "redis://[127.0.0.1]", "IPv6" },
 		{ "redis://[::1%25]", "IPv6" },
 		{ "redis://[::1%25%0a]", "IPv6" },
-		{ "redis://h,i", "host" }, { "redis://h%2c", "host" },
-		{ "redis://\xc3\xa9", "host" }, { "redis://h]", "host" },
-		{ "redis://u:p@q@h", "%40" }, { "redis://u:p/q@h", "%2F" },
-		{ "redis://u:p?q@h", "%3F" }, { "redis://h/0@", "%40" },
-		{ "redis://h/x", "database" }, { "redis://h/-1", "database" },
-		{ "redis://h/0/", "database" }, { "redis://h//", "database" },
+		{ "redis://h,i", "host" },
+		{ "redis://h%2c", "host" },
+		{ "redis://\xc3\xa9", "host" },
+		{ "redis://h]", "host" },
+		{ "redis://u:p@q@h", "%40" },
+		{ "redis://u:p/q@h", "%2F" },
+		{ "redis://u:p?q@h", "%3F" },
+		{ "redis://h/0@", "%40" },
+		{ "redis://h/x", "database" },
+		{ "redis://h/-1", "database" },
+		{ "redis://h/0/", "database" },
+		{ "redis://h//", "database" },
 		{ "redis://h/2147483648", "database" },
 		{ "redis://h/99999999999999999999999999", "database" },
-		{ "redis://h?db=", "database" }, { "redis://h?db",
-		    "database" },
+		{ "redis://h?db=", "database" },
+		{ "redis://h?db", "database" },
 		{ "redis://h/0?db=1", "database twice" },
 		{ "redis://h?db=1&db=1", "database twice" },
 		{ "unix:///p?db=1&db=1", "database twice" },
@@ -206,23 +225,31 @@ refused(void)
 		{ "redis://u:p@h?password=q", "password twice" },
 		{ "redis://u:@h?password=q", "password twice" },
 		{ "redis://h?password=q&password=q", "password twice" },
-		{ "redis://h?x=1", "not known" }, { "redis://h?",
-		    "not known" },
-		{ "redis://h?db=1&", "not known" }, { "redis://h?=",
-		    "not known" },
+		{ "redis://h?x=1", "not known" },
+		{ "redis://h?", "not known" },
+		{ "redis://h?db=1&", "not known" },
+		{ "redis://h?=", "not known" },
 		{ "redis://h?DB=1", "not known" },
 		{ "redis://h?sentinel-user=x", "not known" },
-		{ "redis://h/#", "%23" }, { "redis://u:p#@h", "%23" },
-		{ "/tmp/a#b", "%23" }, { "redis://h ", "%20" },
+		{ "redis://h/#", "%23" },
+		{ "redis://u:p#@h", "%23" },
+		{ "/tmp/a#b", "%23" },
+		{ "redis://h ", "%20" },
 		{ " redis://h", "character 1 of" },
-		{ "redis://h\t", "%09" }, { "redis://h\n", "%0A" },
-		{ "redis://h\x7f", "%7F" }, { "redis://u:p%@h", "%25" },
-		{ "redis://u:p%4@h", "%25" }, { "redis://u:p%gg@h", "%25" },
-		{ "redis://h%", "%25" }, { "redis://h%4", "%25" },
-		{ "redis://u:p%00@h", "%00" }, { "/p%00", "%00" },
+		{ "redis://h\t", "%09" },
+		{ "redis://h\n", "%0A" },
+		{ "redis://h\x7f", "%7F" },
+		{ "redis://u:p%@h", "%25" },
+		{ "redis://u:p%4@h", "%25" },
+		{ "redis://u:p%gg@h", "%25" },
+		{ "redis://h%", "%25" },
+		{ "redis://h%4", "%25" },
+		{ "redis://u:p%00@h", "%00" },
+		{ "/p%00", "%00" },
 		{ "redis://h#", "character 10 of" },
 		{ "unix://p", "does not begin with '/'" },
-		{ "unix://", "does not begin" }, { "unix:p", "no scheme" },
+		{ "unix://", "does not begin" },
+		{ "unix:p", "no scheme" },
 		{ "unix://u:p@", "does not begin" },
 		{ "unix://u:p@path", "does not begin" },
 		{ "unix://u:p/x@/path", "%2F" },
@@ -250,19 +277,38 @@ static void
 no_secret_in_messages(void)
 {
 	static const char *const urls[] = {
-		"redis://u:S3CRET@h", "redis://:S3CRET@h:x",
-		"redis://u:S3CRET", "redis://:S3CRET", "redis://S3CRET:1x",
-		"redis://u:pa/S3CRET@h", "redis://u:pa?S3CRET@h",
-		"redis://u:pa#S3CRET@h", "redis://u:pa@S3CRET@h",
-		"redis://u:pa%S3CRET@h", "redis://u:pa S3CRET@h",
-		"redis://u:[S3CRET@h", "redis://u:pa:S3CRET:@h/x",
-		"redis://h?password=S3CRET&x", "redis://h?S3CRET=1",
-		"redis://h/S3CRET", "redis://h?db=S3CRET",
-		"redis://[S3CRET]", "redis://S3CRET]", "u:S3CRET@h",
-		"S3CRET", "S3CRET@h:1", "rediss://u:S3CRET@h",
-		"http://u:S3CRET@h", "local:S3CRET", "unix://u:S3CRET@p",
-		"unix://u:S3CRET/@/p", "unix://S3CRET", "unix://u:S3CRET@/p",
-		"/p?S3CRET", "/p?password=S3CRET", "/p?password=S3CRET#",
+		"redis://u:S3CRET@h",
+		"redis://:S3CRET@h:x",
+		"redis://u:S3CRET",
+		"redis://:S3CRET",
+		"redis://S3CRET:1x",
+		"redis://u:pa/S3CRET@h",
+		"redis://u:pa?S3CRET@h",
+		"redis://u:pa#S3CRET@h",
+		"redis://u:pa@S3CRET@h",
+		"redis://u:pa%S3CRET@h",
+		"redis://u:pa S3CRET@h",
+		"redis://u:[S3CRET@h",
+		"redis://u:pa:S3CRET:@h/x",
+		"redis://h?password=S3CRET&x",
+		"redis://h?S3CRET=1",
+		"redis://h/S3CRET",
+		"redis://h?db=S3CRET",
+		"redis://[S3CRET]",
+		"redis://S3CRET]",
+		"u:S3CRET@h",
+		"S3CRET",
+		"S3CRET@h:1",
+		"rediss://u:S3CRET@h",
+		"http://u:S3CRET@h",
+		"local:S3CRET",
+		"unix://u:S3CRET@p",
+		"unix://u:S3CRET/@/p",
+		"unix://S3CRET",
+		"unix://u:S3CRET@/p",
+		"/p?S3CRET",
+		"/p?password=S3CRET",
+		"/p?password=S3CRET#",
 		"redis://u:S3CRET@h?password=S3CRET",
 	};
 	struct endpoint ep;
@@ -282,14 +328,18 @@ no_secret_in_messages(void)
 static void
 scrub(void)
 {
-	static const struct { const char *url, *want; } rows[] = {
+	static const struct {
+		const char *url, *want;
+	} rows[] = {
 		{ "redis://u:pass@h:1/0", "redis://u:****@h:1/0" },
 		{ "redis://:p@h", "redis://:*@h" },
 		{ "redis://u@h:6379", "redis://u@h:6379" },
 		{ "redis://h:6379/0", "redis://h:6379/0" },
 		{ "redis://u:a@b:c@h", "redis://u:*****@h" },
 		{ "redis://u:a/b?c@h", "redis://u:*****@h" },
-		{ "u:pw@h", "u:**@h" }, { "", "" }, { ":@", ":@" },
+		{ "u:pw@h", "u:**@h" },
+		{ "", "" },
+		{ ":@", ":@" },
 		{ "redis://h?password=pw&db=1", "redis://h?password=**&db=1" },
 		{ "redis://h?db=1&password=p@w",
 		    "redis://h?db=1&password=***" },

@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "check.h"
 
-#define DEADLINE_MS	10000	/* a test that hangs, not one that is slow */
+#define DEADLINE_MS 10000 /* a test that hangs, not one that is slow */
 
 /*
  * Stands in front of the C library's.  When it lies, log believes that a full
@@ -65,8 +65,7 @@ in_child(int fd, int (*body)(void))
 	}
 	if (got != pid)
 		return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) :
-	    256 + WTERMSIG(status);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
 }
 
 /* What body wrote to a pipe, terminated. */
@@ -89,10 +88,13 @@ capture(int (*body)(void), char *out, size_t cap)
 static void
 escapes(void)
 {
-	static const struct { const char *text, *want; } rows[] = {
-		{ "", "" }, { "plain text~", "plain text~" },
-		{ "a\nb\rc\td", "a\\nb\\rc\\td" }, { "back\\slash",
-		    "back\\slash" },
+	static const struct {
+		const char *text, *want;
+	} rows[] = {
+		{ "", "" },
+		{ "plain text~", "plain text~" },
+		{ "a\nb\rc\td", "a\\nb\\rc\\td" },
+		{ "back\\slash", "back\\slash" },
 		{ "\x01\x1b[31m\x7f", "\\x01\\x1b[31m\\x7f" },
 		{ "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x94\x92",
 		    "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x94\x92" },
@@ -100,8 +102,10 @@ escapes(void)
 		    "\\xc2\\x80\\xc2\\x9b\\xc2\\x9f" },
 		{ "\xc2\xa0", "\xc2\xa0" },
 		/* Not UTF-8: lone, cut, overlong, surrogate, too large. */
-		{ "\x80\xbf", "\\x80\\xbf" }, { "\xc3", "\\xc3" },
-		{ "\xe2\x82", "\\xe2\\x82" }, { "\xe2\x82x", "\\xe2\\x82x" },
+		{ "\x80\xbf", "\\x80\\xbf" },
+		{ "\xc3", "\\xc3" },
+		{ "\xe2\x82", "\\xe2\\x82" },
+		{ "\xe2\x82x", "\\xe2\\x82x" },
 		{ "\xc0\x80\xc1\xbf", "\\xc0\\x80\\xc1\\xbf" },
 		{ "\xe0\x82\x80", "\\xe0\\x82\\x80" },
 		{ "\xf0\x82\x82\xac", "\\xf0\\x82\\x82\\xac" },
@@ -119,8 +123,7 @@ escapes(void)
 	for (i = 0; i < CHECK_COUNT(rows); i++) {
 		n = log_escape(out, sizeof(out), rows[i].text,
 		    strlen(rows[i].text));
-		check_str(out, rows[i].want, rows[i].text, __FILE__,
-		    __LINE__);
+		check_str(out, rows[i].want, rows[i].text, __FILE__, __LINE__);
 		CHECK_EQ(n, strlen(out));
 	}
 	CHECK_EQ(log_escape(out, sizeof(out), "a\0b", 3), 6);
@@ -133,10 +136,20 @@ escape_cuts(void)
 {
 	static const char text[] = "a\n\xe2\x82\xac\x01z";
 	static const char *const want[] = {
-		NULL, "", "a", "a", "a\\n", "a\\n", "a\\n",
-		"a\\n\xe2\x82\xac", "a\\n\xe2\x82\xac", "a\\n\xe2\x82\xac",
-		"a\\n\xe2\x82\xac", "a\\n\xe2\x82\xac\\x01",
-		"a\\n\xe2\x82\xac\\x01z", "a\\n\xe2\x82\xac\\x01z",
+		NULL,
+		"",
+		"a",
+		"a",
+		"a\\n",
+		"a\\n",
+		"a\\n",
+		"a\\n\xe2\x82\xac",
+		"a\\n\xe2\x82\xac",
+		"a\\n\xe2\x82\xac",
+		"a\\n\xe2\x82\xac",
+		"a\\n\xe2\x82\xac\\x01",
+		"a\\n\xe2\x82\xac\\x01z",
+		"a\\n\xe2\x82\xac\\x01z",
 	};
 	char out[32];
 	size_t cap, n;
@@ -187,7 +200,8 @@ lines(void)
 	char out[4096];
 
 	capture(say_lines, out, sizeof(out));
-	CHECK_STR(out, "rlock: no subject\n"
+	CHECK_STR(out,
+	    "rlock: no subject\n"
 	    "rlock: a\\nb: x\\x1b[2J: 7\n"
 	    "rlock: a\\nb: shown\n"
 	    "rlock: \n");
@@ -343,10 +357,8 @@ say_with_file_limit(void)
 static void
 state_is_kept(void)
 {
-	static int (*const bodies[])(void) = {
-		say_and_compare, say_with_all_blocked, say_blindly,
-		say_blindly_blocked
-	};
+	static int (*const bodies[])(void) = { say_and_compare,
+		say_with_all_blocked, say_blindly, say_blindly_blocked };
 	char path[] = "/tmp/rlock-test-log-XXXXXX", text[64] = "";
 	int null, file, fds[2];
 	size_t i;

@@ -11,7 +11,7 @@
 #include "words/option_table.h"
 #include "words/options.h"
 
-#define WORDS_MAX	32
+#define WORDS_MAX 32
 
 /* A command line, cut at blanks into bytes that may be overwritten. */
 static char line_text[1024];
@@ -25,7 +25,7 @@ split(const char *line)
 
 	snprintf(line_text, sizeof(line_text), "rlock %s", line);
 	for (word = strtok_r(line_text, " ", &rest);
-	    word != NULL && n < WORDS_MAX; word = strtok_r(NULL, " ", &rest))
+	     word != NULL && n < WORDS_MAX; word = strtok_r(NULL, " ", &rest))
 		line_words[n++] = strcmp(word, "''") == 0 ? word + 2 : word;
 	line_words[n] = NULL;
 	return n;
@@ -77,26 +77,30 @@ field_of(const struct config *cfg, size_t offset, size_t size)
 	return wide;
 }
 
-#define AT(field)	offsetof(struct config, field), \
-			sizeof(((struct config *)NULL)->field)
+#define AT(field) \
+	offsetof(struct config, field), sizeof(((struct config *)NULL)->field)
 
 static void
 numbers(void)
 {
 	static const struct {
-		const char	*line;
-		size_t		 offset, size;
-		int64_t		 want;
+		const char *line;
+		size_t offset, size;
+		int64_t want;
 	} rows[] = {
-		{ "-t 5", AT(ttl_ms), 5000 }, { "-t5m", AT(ttl_ms), 300000 },
+		{ "-t 5", AT(ttl_ms), 5000 },
+		{ "-t5m", AT(ttl_ms), 300000 },
 		{ "--ttl=100ms", AT(ttl_ms), 100 },
 		{ "--ttl 366d", AT(ttl_ms), INT64_C(31622400000) },
 		{ "--tt 7", AT(ttl_ms), 7000 },
-		{ "-n", AT(wait_ms), 0 }, { "--nonblock", AT(wait_ms), 0 },
+		{ "-n", AT(wait_ms), 0 },
+		{ "--nonblock", AT(wait_ms), 0 },
 		{ "--nb", AT(wait_ms), 0 },
 		{ "--nonblocking", AT(wait_ms), 0 },
-		{ "--nonb", AT(wait_ms), 0 }, { "--nonblocki", AT(wait_ms), 0 },
-		{ "-w 5", AT(wait_ms), 5000 }, { "-w 0", AT(wait_ms), 0 },
+		{ "--nonb", AT(wait_ms), 0 },
+		{ "--nonblocki", AT(wait_ms), 0 },
+		{ "-w 5", AT(wait_ms), 5000 },
+		{ "-w 0", AT(wait_ms), 0 },
 		{ "-w 0.5", AT(wait_ms), 500 },
 		{ "--wait 1h", AT(wait_ms), 3600000 },
 		{ "--timeout=2", AT(wait_ms), 2000 },
@@ -105,7 +109,8 @@ numbers(void)
 		{ "-w 5 -n", AT(wait_ms), 0 },
 		{ "-w 5 --timeout 6", AT(wait_ms), 6000 },
 		{ "", AT(wait_ms), CONFIG_FOREVER },
-		{ "-r 3", AT(retries), 3 }, { "--retries=0", AT(retries), 0 },
+		{ "-r 3", AT(retries), 3 },
+		{ "--retries=0", AT(retries), 0 },
 		{ "-r 2147483647", AT(retries), INT32_MAX },
 		{ "--retry-delay 50ms", AT(retry_delay_ms), 50 },
 		{ "--retry-max 1ms", AT(retry_max_ms), 1 },
@@ -124,13 +129,19 @@ numbers(void)
 		{ "--max-run 2m", AT(max_run_ms), 120000 },
 		{ "--connect-timeout 3", AT(connect_timeout_ms), 3000 },
 		{ "--command-timeout=4", AT(command_timeout_ms), 4000 },
-		{ "-v", AT(verbosity), 1 }, { "--verbose", AT(verbosity), 1 },
-		{ "-q", AT(verbosity), -1 }, { "--quiet", AT(verbosity), -1 },
-		{ "-q -v", AT(verbosity), 1 }, { "-vq", AT(verbosity), -1 },
-		{ "-vvv", AT(verbosity), 1 }, { "", AT(verbosity), 0 },
-		{ "-x", AT(ttl_ms), 30000 }, { "-e", AT(ttl_ms), 30000 },
+		{ "-v", AT(verbosity), 1 },
+		{ "--verbose", AT(verbosity), 1 },
+		{ "-q", AT(verbosity), -1 },
+		{ "--quiet", AT(verbosity), -1 },
+		{ "-q -v", AT(verbosity), 1 },
+		{ "-vq", AT(verbosity), -1 },
+		{ "-vvv", AT(verbosity), 1 },
+		{ "", AT(verbosity), 0 },
+		{ "-x", AT(ttl_ms), 30000 },
+		{ "-e", AT(ttl_ms), 30000 },
 		{ "--exclusive", AT(ttl_ms), 30000 },
-		{ "-o", AT(ttl_ms), 30000 }, { "--close", AT(ttl_ms), 30000 },
+		{ "-o", AT(ttl_ms), 30000 },
+		{ "--close", AT(ttl_ms), 30000 },
 		{ "-xeont5", AT(ttl_ms), 5000 },
 	};
 	struct config cfg;
@@ -178,12 +189,15 @@ strings(void)
 static void
 operands(void)
 {
-	static const struct { const char *line, *words[5]; } rows[] = {
+	static const struct {
+		const char *line, *words[5];
+	} rows[] = {
 		{ "-k a ls -l", { "ls", "-l" } },
 		{ "-k a -- ls -n -h", { "ls", "-n", "-h" } },
 		{ "-k a ls -- -V", { "ls", "--", "-V" } },
 		{ "-k a -- --help", { "--help" } },
-		{ "-k a -", { "-" } }, { "-k a '' b", { "", "b" } },
+		{ "-k a -", { "-" } },
+		{ "-k a '' b", { "", "b" } },
 		{ "-k a -- -- x", { "--", "x" } },
 		{ "-k -n ls", { "ls" } },
 	};
@@ -197,8 +211,7 @@ operands(void)
 		for (j = 0; cfg.command != NULL; j++) {
 			check_str(cfg.command[j], rows[i].words[j],
 			    rows[i].line, __FILE__, __LINE__);
-			if (cfg.command[j] == NULL ||
-			    rows[i].words[j] == NULL)
+			if (cfg.command[j] == NULL || rows[i].words[j] == NULL)
 				break;
 		}
 		CHECK_EQ(cfg.wait_ms, CONFIG_FOREVER);
@@ -209,11 +222,14 @@ operands(void)
 static void
 refused(void)
 {
-	static const struct { const char *line, *says; } rows[] = {
+	static const struct {
+		const char *line, *says;
+	} rows[] = {
 		{ "", "no lock named: -k KEY (the lock's name goes after -k)" },
 		{ "/tmp/l ls", "the lock's name goes after -k; " },
 		{ "-n /tmp/l ls", "'/tmp/l'" },
-		{ "-k a", "no command" }, { "-k a --", "no command" },
+		{ "-k a", "no command" },
+		{ "-k a --", "no command" },
 		{ "-k a -c x y", "-c STR and a command ('y')" },
 		{ "-k '' ls", "option -k: the lock's name is empty" },
 		{ "-k", "option -k needs a value (KEY)" },
@@ -253,8 +269,10 @@ refused(void)
 		{ "--report ''", "option --report: '' is empty" },
 		{ "--password-file=", "option --password-file: '' is empty" },
 		{ "-z", "unknown option -z (try 'rlock --help')" },
-		{ "-nz", "unknown option -z" }, { "-?", "unknown option -?" },
-		{ "-:", "unknown option -:" }, { "-;", "unknown option -;" },
+		{ "-nz", "unknown option -z" },
+		{ "-?", "unknown option -?" },
+		{ "-:", "unknown option -:" },
+		{ "-;", "unknown option -;" },
 		{ "-\xff", "unknown option -\xff" },
 		{ "--foo", "unknown option --foo (try 'rlock --help')" },
 		{ "--foo=S3CRET", "unknown option --foo (try" },
@@ -264,10 +282,12 @@ refused(void)
 		{ "--retry=5", "option --retry is ambiguous" },
 		{ "--quiet=S3CRET", "option --quiet takes no value" },
 		{ "--non=5", "option --non takes no value" },
-		{ "-F", "unknown option -F: rlock can't replace itself by the "
+		{ "-F",
+		    "unknown option -F: rlock can't replace itself by the "
 		    "command: it renews the lock while the command runs" },
 		{ "--no-fork", "unknown option --no-fork: rlock can't" },
-		{ "-u 9", "option -u: '9' is no URL: -u takes the server's "
+		{ "-u 9",
+		    "option -u: '9' is no URL: -u takes the server's "
 		    "URL, and rlock's lock has no descriptor" },
 		{ "-u ''", "option -u: the URL is empty" },
 		{ "--url=http://h", "option --url: http:// is no scheme" },
@@ -276,7 +296,8 @@ refused(void)
 		    "option --url: given twice: several servers" },
 		{ "-u redis://:S3CRET@h:x", "option -u: the port" },
 		/* A later version's. */
-		{ "-s", "unknown option -s" }, { "-j 4", "unknown option -j" },
+		{ "-s", "unknown option -s" },
+		{ "-j 4", "unknown option -j" },
 		{ "--shared", "unknown option --shared" },
 		{ "--slots=4", "unknown option --slots" },
 		{ "--fence", "unknown option --fence" },
@@ -328,14 +349,19 @@ static void
 verbs(void)
 {
 	static const struct {
-		const char	*line;
+		const char *line;
 		enum config_verb verb;
 	} rows[] = {
-		{ "-h", VERB_HELP }, { "--help", VERB_HELP },
-		{ "--he", VERB_HELP }, { "-V", VERB_VERSION },
-		{ "--version", VERB_VERSION }, { "--vers", VERB_VERSION },
-		{ "-nh --foo", VERB_HELP }, { "-t 5 -h -t 5x", VERB_HELP },
-		{ "-V -h", VERB_VERSION }, { "-hk", VERB_HELP },
+		{ "-h", VERB_HELP },
+		{ "--help", VERB_HELP },
+		{ "--he", VERB_HELP },
+		{ "-V", VERB_VERSION },
+		{ "--version", VERB_VERSION },
+		{ "--vers", VERB_VERSION },
+		{ "-nh --foo", VERB_HELP },
+		{ "-t 5 -h -t 5x", VERB_HELP },
+		{ "-V -h", VERB_VERSION },
+		{ "-hk", VERB_HELP },
 	};
 	struct config cfg;
 	struct fault fault;
@@ -343,8 +369,8 @@ verbs(void)
 
 	setenv("RLOCK_TTL", "x", 1);
 	for (i = 0; i < CHECK_COUNT(rows); i++) {
-		check_eq(read_line(&cfg, rows[i].line, &fault), 0,
-		    rows[i].line, __FILE__, __LINE__);
+		check_eq(read_line(&cfg, rows[i].line, &fault), 0, rows[i].line,
+		    __FILE__, __LINE__);
 		check_eq(cfg.verb, rows[i].verb, rows[i].line, __FILE__,
 		    __LINE__);
 		config_release(&cfg);
@@ -357,7 +383,9 @@ verbs(void)
 static void
 secrets(void)
 {
-	static const struct { const char *line, *left, *password; } rows[] = {
+	static const struct {
+		const char *line, *left, *password;
+	} rows[] = {
 		{ "-u redis://u:S3CRET@h", "redis://u:******@h", "S3CRET" },
 		{ "--url redis://:S3CRET@h", "redis://:******@h", "S3CRET" },
 		{ "--url=redis://:S3CRET@h", "--url=redis://:******@h",
@@ -424,7 +452,9 @@ environment(void)
 static void
 environment_refused(void)
 {
-	static const struct { const char *name, *value, *says; } rows[] = {
+	static const struct {
+		const char *name, *value, *says;
+	} rows[] = {
 		{ "RLOCK_TTL", "5x", "RLOCK_TTL: '5x' is not a duration" },
 		{ "RLOCK_TTL", "1ms", "RLOCK_TTL: '1ms' is not between" },
 		{ "RLOCK_TTL", " ", "RLOCK_TTL: ' ' is not a duration" },
@@ -468,19 +498,18 @@ table_is_sound(void)
 		CHECK(strpbrk(seen, def->letters) == NULL);
 		strcat(seen, def->letters);
 		for (i = 0; def->letters[i] != '\0'; i++) {
-			snprintf(name, sizeof(name), " -%c, ",
-			    def->letters[i]);
+			snprintf(name, sizeof(name), " -%c, ", def->letters[i]);
 			CHECK_HAS(help.data, name);
 		}
 		for (i = 0; def->names[i] != NULL; i++) {
 			snprintf(name, sizeof(name), " --%s", def->names[i]);
 			CHECK_HAS(help.data, name);
 			for (other = 0; other < row; other++)
-				for (j = 0; option_table[other].names[j] !=
-				    NULL; j++)
+				for (j = 0;
+				     option_table[other].names[j] != NULL; j++)
 					CHECK(strcmp(def->names[i],
-					    option_table[other].names[j]) !=
-					    0);
+						  option_table[other]
+						      .names[j]) != 0);
 		}
 		CHECK(i > 0);
 		CHECK(row == 0 || def->group >= option_table[row - 1].group);
@@ -491,17 +520,16 @@ table_is_sound(void)
 static void
 help_fits(void)
 {
-	static const char *const titles[] = {
-		"\nLock:\n", "\nCommand:\n", "\nServer:\n", "\nOutput:\n"
-	};
+	static const char *const titles[] = { "\nLock:\n", "\nCommand:\n",
+		"\nServer:\n", "\nOutput:\n" };
 	struct buf help = { 0 };
 	size_t i, width = 0;
 
 	CHECK_EQ(options_help(&help), 0);
 	CHECK(help.len > 0 && help.data[help.len - 1] == '\n');
 	for (i = 0; i < help.len; i++) {
-		CHECK(help.data[i] == '\n' || (help.data[i] >= ' ' &&
-		    help.data[i] <= '~'));
+		CHECK(help.data[i] == '\n' ||
+		    (help.data[i] >= ' ' && help.data[i] <= '~'));
 		width = help.data[i] == '\n' ? 0 : width + 1;
 		CHECK(width <= 80);
 		if (help.data[i] == '\n' && i > 0)

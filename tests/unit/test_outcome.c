@@ -13,9 +13,9 @@ statuses(void)
 {
 	static const struct {
 		enum outcome_kind kind;
-		int		  status, signal;
-		enum fault_code	  code;
-		int		  want;
+		int status, signal;
+		enum fault_code code;
+		int want;
 	} rows[] = {
 		{ OUTCOME_RAN, 0, 0, FAULT_NONE, 0 },
 		{ OUTCOME_RAN, 1, 0, FAULT_NONE, 1 },
@@ -85,7 +85,7 @@ static void
 kinds(void)
 {
 	static const struct {
-		enum fault_code	  code;
+		enum fault_code code;
 		enum outcome_kind kind;
 	} rows[] = {
 		{ FAULT_NONE, OUTCOME_ERROR },

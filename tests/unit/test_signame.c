@@ -31,22 +31,59 @@ round_trip(void)
 static void
 spellings(void)
 {
-	const struct { const char *text; int number; } rows[] = {
-		{ "TERM", SIGTERM }, { "SIGTERM", SIGTERM },
-		{ "term", SIGTERM }, { "sigterm", SIGTERM },
-		{ "SigTerm", SIGTERM }, { "15", 15 }, { "015", 15 },
-		{ "CLD", SIGCHLD }, { "IOT", SIGABRT }, { "POLL", SIGIO },
-		{ "RTMIN", SIGRTMIN }, { "SIGRTMIN", SIGRTMIN },
-		{ "rtmin+3", SIGRTMIN + 3 }, { "RTMIN+0", SIGRTMIN },
-		{ "RTMAX", SIGRTMAX }, { "RTMAX-2", SIGRTMAX - 2 },
-		{ "RTMAX-30", SIGRTMAX - 30 }, { "RTMIN+30", SIGRTMIN + 30 },
+	const struct {
+		const char *text;
+		int number;
+	} rows[] = {
+		{ "TERM", SIGTERM },
+		{ "SIGTERM", SIGTERM },
+		{ "term", SIGTERM },
+		{ "sigterm", SIGTERM },
+		{ "SigTerm", SIGTERM },
+		{ "15", 15 },
+		{ "015", 15 },
+		{ "CLD", SIGCHLD },
+		{ "IOT", SIGABRT },
+		{ "POLL", SIGIO },
+		{ "RTMIN", SIGRTMIN },
+		{ "SIGRTMIN", SIGRTMIN },
+		{ "rtmin+3", SIGRTMIN + 3 },
+		{ "RTMIN+0", SIGRTMIN },
+		{ "RTMAX", SIGRTMAX },
+		{ "RTMAX-2", SIGRTMAX - 2 },
+		{ "RTMAX-30", SIGRTMAX - 30 },
+		{ "RTMIN+30", SIGRTMIN + 30 },
 	};
 	static const char *const bad[] = {
-		"", "0", "00", "-1", "+15", "65", "4294967311", "SIG", "SIGSIG",
-		"SIGSIGTERM", "SIG15", "TERM ", " TERM", "TERMX", "TER",
-		"RTMIN-1", "RTMAX+1", "RTMIN+", "RTMIN+x", "RTMIN+31",
-		"RTMIN+99999999999999999999", "RTMAX-31", "RTMIN +1",
-		"RTMINX", "15 ", "1e1", "EXIT", "NULL", "T\xc3\x89RM",
+		"",
+		"0",
+		"00",
+		"-1",
+		"+15",
+		"65",
+		"4294967311",
+		"SIG",
+		"SIGSIG",
+		"SIGSIGTERM",
+		"SIG15",
+		"TERM ",
+		" TERM",
+		"TERMX",
+		"TER",
+		"RTMIN-1",
+		"RTMAX+1",
+		"RTMIN+",
+		"RTMIN+x",
+		"RTMIN+31",
+		"RTMIN+99999999999999999999",
+		"RTMAX-31",
+		"RTMIN +1",
+		"RTMINX",
+		"15 ",
+		"1e1",
+		"EXIT",
+		"NULL",
+		"T\xc3\x89RM",
 	};
 	size_t i;
 
@@ -54,8 +91,7 @@ spellings(void)
 		check_eq(signame_parse(rows[i].text), rows[i].number,
 		    rows[i].text, __FILE__, __LINE__);
 	for (i = 0; i < CHECK_COUNT(bad); i++)
-		check_eq(signame_parse(bad[i]), -1, bad[i], __FILE__,
-		    __LINE__);
+		check_eq(signame_parse(bad[i]), -1, bad[i], __FILE__, __LINE__);
 }
 
 static void

@@ -10,14 +10,13 @@
 #include "base/token.h"
 #include "check.h"
 
-#define ID	"rlock:1:0123456789abcdef0123456789abcdef"
+#define ID "rlock:1:0123456789abcdef0123456789abcdef"
 
 static void
 make(void)
 {
-	struct token_owner owner = {
-		"h-1.example", "a b", 42, 1700000000123, "x:y%\n\xc3\xa9@+"
-	};
+	struct token_owner owner = { "h-1.example", "a b", 42, 1700000000123,
+		"x:y%\n\xc3\xa9@+" };
 	char a[TOKEN_MAX], b[TOKEN_MAX];
 
 	CHECK_EQ(token_make(&owner, a), 0);
@@ -50,8 +49,8 @@ longest(void)
 	memset(out, '!', sizeof(out));
 	CHECK_EQ(token_make(&owner, out), 0);
 	CHECK(strlen(out) < TOKEN_MAX);
-	CHECK_EQ(strlen(out), 8 + 32 + 1 + 3 * 64 + 1 + 3 * 32 +
-	    2 * (1 + 20) + 1 + 3 * 80);
+	CHECK_EQ(strlen(out),
+	    8 + 32 + 1 + 3 * 64 + 1 + 3 * 32 + 2 * (1 + 20) + 1 + 3 * 80);
 	CHECK_EQ(out[TOKEN_MAX], '!');
 }
 
@@ -85,10 +84,18 @@ owner(void)
 static void
 ours(void)
 {
-	static const struct { const char *text; bool ours; } rows[] = {
-		{ ID, true }, { ID ":", true }, { ID ":h:u:1:2:n", true },
-		{ ID "0", false }, { ID "x", false }, { "", false },
-		{ "rlock:1:", false }, { "rlock:1:cooling:x", false },
+	static const struct {
+		const char *text;
+		bool ours;
+	} rows[] = {
+		{ ID, true },
+		{ ID ":", true },
+		{ ID ":h:u:1:2:n", true },
+		{ ID "0", false },
+		{ ID "x", false },
+		{ "", false },
+		{ "rlock:1:", false },
+		{ "rlock:1:cooling:x", false },
 		{ "rlock:2:0123456789abcdef0123456789abcdef", false },
 		{ "rlock:1:0123456789ABCDEF0123456789abcdef:", false },
 		{ "rlock:1:0123456789abcdef0123456789abcde", false },
@@ -109,16 +116,22 @@ ours(void)
 static void
 describe(void)
 {
-	static const struct { const char *text, *want; } rows[] = {
+	static const struct {
+		const char *text, *want;
+	} rows[] = {
 		{ ID ":web1:deploy:4711:1700000000123:build%207",
 		    "deploy@web1, pid 4711, started 2023-11-14 22:13:20, "
 		    "build 7" },
-		{ ID ":web1:deploy:4711:0:", "deploy@web1, pid 4711, "
+		{ ID ":web1:deploy:4711:0:",
+		    "deploy@web1, pid 4711, "
 		    "started 1970-01-01 00:00:00" },
-		{ ID, "somebody" }, { ID ":", "somebody" },
+		{ ID, "somebody" },
+		{ ID ":", "somebody" },
 		{ ID "::::::", "somebody, :" },
-		{ ID ":h", "somebody@h" }, { ID "::u", "u" },
-		{ ID ":h:u:x:y", "u@h" }, { ID ":h:u:-1:-1:", "u@h" },
+		{ ID ":h", "somebody@h" },
+		{ ID "::u", "u" },
+		{ ID ":h:u:x:y", "u@h" },
+		{ ID ":h:u:-1:-1:", "u@h" },
 		{ ID ":h:u:0:99999999999999999999:n", "u@h, n" },
 		{ ID ":h:u:99999999999:253402300800000:", "u@h" },
 		{ ID ":h:u:1:253402300799999:",
@@ -148,8 +161,7 @@ describe(void)
 	for (i = 0; i < CHECK_COUNT(rows); i++) {
 		token_describe(rows[i].text, strlen(rows[i].text), out,
 		    sizeof(out));
-		check_str(out, rows[i].want, rows[i].text, __FILE__,
-		    __LINE__);
+		check_str(out, rows[i].want, rows[i].text, __FILE__, __LINE__);
 	}
 	token_describe("a\0b", 3, out, sizeof(out));
 	CHECK_STR(out, "another program (a\\x00b)");
@@ -171,8 +183,9 @@ describe_noise(void)
 		if (text == NULL || out == NULL)
 			abort();
 		for (i = 0; i < len; i++)
-			text[i] = token_random(3) == 0 ? ":%0"
-			    [token_random(3)] : (char)token_random(256);
+			text[i] = token_random(3) == 0 ?
+			    ":%0"[token_random(3)] :
+			    (char)token_random(256);
 		if (len >= sizeof(ID) && token_random(2) == 0)
 			memcpy(text, ID ":", sizeof(ID));
 		out[0] = '\0';

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * claim: see claim.h.  It must not know when or why there is another try.
+ */
+#include "lives/claim.h"
+
+static int
+fresh_token(struct claim *c)
+{
+	c->tried = c->unsure = c->stale = false;
+	return token_make(c->owner, c->lock->token);
+}
+
+int
+claim_init(struct claim *c, const struct config *cfg, struct voter *voter,
+    struct lock *lock, const struct token_owner *owner)
+{
+	*c = (struct claim) {
+		.cfg = cfg, .voter = voter, .lock = lock, .owner = owner
+	};
+	return fresh_token(c);
+}
+
+void
+claim_ask(struct claim *c, enum lock_op op)
+{
+	c->tried = true;
+	voter_ask(c->voter, c->lock, op, c->cfg->command_timeout_ms, false);
+}
+
+bool
+claim_is_known(const struct claim *c, bool asking)
+{
+	return c->unsure || (asking && voter_has_sent(c->voter));
+}
+
+void
+claim_failed(struct claim *c, enum voter_failure why)
+{
+	switch (why) {
+	case VOTER_UNREACHED:
+		/* Nothing was sent, and nothing shall be. */
+		voter_drop(c->voter);
+		break;
+	case VOTER_BROKEN:
+		c->unsure = true;
+		break;
+	case VOTER_LOGIN:
+		/* Executed all the same, and still open: to be undone there. */
+		c->unsure = true;
+		break;
+	case VOTER_SILENT:
+		voter_abandon(c->voter, c->lock, LOCK_RELEASE);
+		c->unsure = c->stale = true;
+		break;
+	}
+}
+
+void
+claim_clean(struct claim *c)
+{
+	voter_ask(c->voter, c->lock, LOCK_RELEASE, c->cfg->command_timeout_ms,
+	    false);
+}
+
+int
+claim_cleaned(struct claim *c)
+{
+	return fresh_token(c);
+}
+
+void
+claim_give_back(struct claim *c, int64_t limit_ms)
+{
+	voter_ask(c->voter, c->lock, LOCK_RELEASE, limit_ms, true);
+}
