@@ -15,7 +15,7 @@ AWK     ?= awk
 GCC     ?= gcc
 CLANG   ?= clang
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
-ROUNDS  ?= 100
+ROUNDS  ?=
 T       ?=
 RLOCK   ?= $(abspath $(B))/rlock
 PKG_CONFIG ?= pkg-config
@@ -109,8 +109,10 @@ check-script: $(PROGS) $(if $(LUA),$(B)/script_data.c) ## run the tests of the L
 check-run: $(B)/rlock $(PROGS) ## run the tests of lock and command
 	@$(RUN_TESTS) $(B)/tap-run run lock
 
-soak: $(B)/rlock $(PROGS) ## run the rounds by the hundred (ROUNDS=100)
-	@ROUNDS=$(ROUNDS) $(RUN_TESTS) $(B)/tap-soak soak
+soak: $(B)/rlock $(PROGS) ## run the rounds by the hundred; ROUNDS=20: so many of each
+	@ROUNDS=$(ROUNDS) BATS_TEST_TIMEOUT=860 $(EXPORT) JOBS=1 \
+	    bash tests/lib/run-tests.sh $(B)/tap-soak soak; s=$$?; \
+	sed -n 's/^# = //p' $(B)/tap-soak/*.tap; exit $$s
 
 sanitize: ## rebuild with address and undefined sanitizers, run the same tests
 	@rm -f build/san/report.*

@@ -39,6 +39,12 @@ timing_attempt_ms(int64_t ttl_ms, int64_t command_timeout_ms)
 }
 
 int64_t
+timing_release_ms(int64_t ttl_ms, int64_t command_timeout_ms)
+{
+	return max(min(command_timeout_ms / 2, ttl_ms / 6), 1);
+}
+
+int64_t
 timing_backoff_ms(int64_t first_ms, int64_t max_ms, int64_t n)
 {
 	int64_t pause = first_ms;

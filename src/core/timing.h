@@ -24,9 +24,13 @@ struct timing_lease {
 struct timing_lease timing_lease(int64_t sent_at, int64_t ttl_ms,
     int64_t kill_after_ms);
 
-/* How long one renewal or release may take before its connection is presumed
+/* How long one renewal may take before its connection is presumed
  * dead: min(--command-timeout, TTL/6). */
 int64_t timing_attempt_ms(int64_t ttl_ms, int64_t command_timeout_ms);
+
+/* How long one attempt at the release may take: half of what all of them may,
+ * should a middlebox have dropped an idle connection. */
+int64_t timing_release_ms(int64_t ttl_ms, int64_t command_timeout_ms);
 
 /* The pause before attempt n + 1 at a renewal, n >= 1: min(50 ms, TTL/20),
  * doubled up to TTL/10. */

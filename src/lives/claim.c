@@ -5,20 +5,22 @@
 #include "lives/claim.h"
 
 static int
-fresh_token(struct claim *c)
+fresh_token(struct claim *c, struct fault *fault)
 {
 	c->tried = c->unsure = c->stale = false;
-	return token_make(c->owner, c->lock->token);
+	if (token_make(c->owner, c->lock->token) == 0)
+		return 0;
+	return fault_set(fault, FAULT_SYSTEM, 0, "no random numbers");
 }
 
 int
 claim_init(struct claim *c, const struct config *cfg, struct voter *voter,
-    struct lock *lock, const struct token_owner *owner)
+    struct lock *lock, const struct token_owner *owner, struct fault *fault)
 {
 	*c = (struct claim) {
 		.cfg = cfg, .voter = voter, .lock = lock, .owner = owner
 	};
-	return fresh_token(c);
+	return fresh_token(c, fault);
 }
 
 void
@@ -64,9 +66,9 @@ claim_clean(struct claim *c)
 }
 
 int
-claim_cleaned(struct claim *c)
+claim_cleaned(struct claim *c, struct fault *fault)
 {
-	return fresh_token(c);
+	return fresh_token(c, fault);
 }
 
 void

@@ -31,9 +31,10 @@ struct claim {
 	bool	 stale;		/* the token was abandoned: clean up first */
 };
 
-/* All pointers outlive it; makes the first token.  -1: no randomness. */
+/* All pointers outlive it; makes the first token.  -1 and a FAULT_SYSTEM
+ * without randomness. */
 int claim_init(struct claim *, const struct config *, struct voter *,
-    struct lock *, const struct token_owner *);
+    struct lock *, const struct token_owner *, struct fault *);
 
 /* Send an acquire of any kind. */
 void claim_ask(struct claim *, enum lock_op op);
@@ -48,8 +49,9 @@ void claim_failed(struct claim *, enum voter_failure why);
 /* Release the abandoned token on a new connection ... */
 void claim_clean(struct claim *);
 
-/* ... and, when that was answered, take a new one.  -1: no randomness. */
-int claim_cleaned(struct claim *);
+/* ... and, when that was answered, take a new one.  -1 and a FAULT_SYSTEM
+ * without randomness. */
+int claim_cleaned(struct claim *, struct fault *);
 
 /*
  * Give up: leave the queue, give back a grant.  Written at once, on the same

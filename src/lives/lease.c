@@ -143,7 +143,9 @@ read_renewal(struct lease *l, int64_t sent_at, const struct answer *answer)
 static void
 ask_release(struct lease *l)
 {
-	voter_ask(l->voter, l->lock, l->op, attempt_ms(l), true);
+	voter_ask(l->voter, l->lock, l->op,
+	    timing_release_ms(l->cfg->ttl_ms, l->cfg->command_timeout_ms),
+	    true);
 }
 
 static void

@@ -65,16 +65,10 @@ finish(struct waiter *w, enum waiter_end end)
 	    end == WAITER_FAILED ? &w->fault : NULL);
 }
 
-static bool
-known_to_server(const struct waiter *w)
-{
-	return claim_is_known(&w->claim, w->state == STATE_ASKING);
-}
-
 static void
 leave(struct waiter *w, enum waiter_end end)
 {
-	if (!known_to_server(w)) {
+	if (!claim_is_known(&w->claim, w->state == STATE_ASKING)) {
 		finish(w, end);
 		return;
 	}
@@ -86,8 +80,10 @@ leave(struct waiter *w, enum waiter_end end)
 }
 
 static void
-give_up(struct waiter *w)
+give_up(void *arg)
 {
+	struct waiter *w = arg;
+
 	leave(w, w->patience.seen ? WAITER_BUSY : WAITER_FAILED);
 }
 
@@ -99,10 +95,13 @@ ask(struct waiter *w, enum lock_op op)
 	claim_ask(&w->claim, op);
 }
 
+/* How to ask for a place in line, or only once. */
 static enum lock_op
-join_op(const struct waiter *w)
+full_op(const struct waiter *w)
 {
-	return w->deaf ? LOCK_QUEUE : LOCK_JOIN;
+	return patience_one_try(&w->patience) ? LOCK_ASK :
+	    w->deaf			      ? LOCK_QUEUE :
+						LOCK_JOIN;
 }
 
 /* Ask anew, with whatever has to come first. */
@@ -116,7 +115,7 @@ try_again(struct waiter *w)
 	} else if (!w->claim.tried && !w->patience.queued)
 		ask(w, LOCK_TAKE);
 	else
-		ask(w, patience_one_try(&w->patience) ? LOCK_ASK : join_op(w));
+		ask(w, full_op(w));
 }
 
 static void
@@ -154,12 +153,10 @@ poll_later(struct waiter *w)
 {
 	int64_t ms = patience_poll_pause_ms(&w->patience);
 
-	if (ms < 0) {
+	if (ms < 0)
 		give_up(w);
-		return;
-	}
-	pause_for(w, ms);
-	w->state = STATE_QUEUED; /* a message cuts the pause short */
+	else /* a message cuts it short */
+		loop_timer_set(w->loop, &w->timer, clock_add(clock_now(), ms));
 }
 
 /* Wait in line; left_ms and rank are what the server said last. */
@@ -182,23 +179,24 @@ stand(struct waiter *w, int64_t left_ms, int64_t rank)
 static void
 held(struct waiter *w, enum lock_op op, const struct answer *answer)
 {
+	bool in_line = op == LOCK_JOIN || op == LOCK_QUEUE;
+
 	w->patience.seen = true;
+	w->claim.unsure = in_line;
 	if (answer->holder[0] != '\0')
 		memcpy(w->holder, answer->holder, sizeof(w->holder));
 	if (patience_one_try(&w->patience)) {
-		w->claim.unsure = false;
 		finish(w, WAITER_BUSY);
 		return;
 	}
 	set_deadline(w, false);
-	if (op != LOCK_JOIN && op != LOCK_QUEUE) {
-		w->claim.unsure = false;
-		ask(w, join_op(w));
+	if (!in_line) {
+		ask(w, full_op(w));
 		return;
 	}
 	if (!w->patience.queued)
 		w->handlers->news(w->arg, WAITER_WAITS, NULL);
-	w->claim.unsure = w->patience.queued = true;
+	w->patience.queued = true;
 	stand(w, answer->foreign ? -1 : answer->left_ms, answer->rank);
 }
 
@@ -258,7 +256,7 @@ read_answer(struct waiter *w, enum lock_op op, int64_t sent_at,
 		ours(w, sent_at);
 		break;
 	case VERDICT_FULL:
-		ask(w, patience_one_try(&w->patience) ? LOCK_ASK : join_op(w));
+		ask(w, full_op(w));
 		break;
 	case VERDICT_HELD:
 		held(w, op, &answer);
@@ -272,16 +270,6 @@ read_answer(struct waiter *w, enum lock_op op, int64_t sent_at,
 }
 
 static void
-cleaned(struct waiter *w)
-{
-	if (claim_cleaned(&w->claim) == -1) {
-		fault_set(&w->fault, FAULT_SYSTEM, 0, "no random numbers");
-		finish(w, WAITER_FAILED);
-	} else
-		try_again(w);
-}
-
-static void
 on_answer(void *arg, enum lock_op op, int64_t sent_at,
     const struct reply *reply, bool deaf)
 {
@@ -292,7 +280,10 @@ on_answer(void *arg, enum lock_op op, int64_t sent_at,
 		finish(w, w->end);
 		break;
 	case STATE_CLEANING:
-		cleaned(w);
+		if (claim_cleaned(&w->claim, &w->fault) == 0)
+			try_again(w);
+		else
+			finish(w, WAITER_FAILED);
 		break;
 	case STATE_ASKING:
 		if (deaf && !w->deaf) {
@@ -300,7 +291,7 @@ on_answer(void *arg, enum lock_op op, int64_t sent_at,
 			w->handlers->news(w->arg, WAITER_DEAF, NULL);
 		}
 		if (reply == NULL)
-			ask(w, join_op(w));
+			ask(w, full_op(w));
 		else
 			read_answer(w, op, sent_at, reply);
 		break;
@@ -327,7 +318,7 @@ on_message(void *arg, const char *text, size_t len)
 		ask(w, LOCK_ASK); /* proven without joining */
 		break;
 	case MESSAGE_LOOK:
-		ask(w, join_op(w));
+		ask(w, full_op(w));
 		break;
 	}
 }
@@ -362,7 +353,7 @@ on_timer(void *arg)
 	switch (w->state) {
 	case STATE_QUEUED:
 		w->retries++;
-		ask(w, join_op(w));
+		ask(w, full_op(w));
 		break;
 	case STATE_PAUSING:
 		try_again(w);
@@ -377,12 +368,6 @@ on_timer(void *arg)
 	}
 }
 
-static void
-on_deadline(void *arg)
-{
-	give_up(arg);
-}
-
 struct waiter *
 waiter_new(struct loop *loop, const struct config *cfg, struct voter *voter,
     struct lock *lock, const struct token_owner *owner,
@@ -390,10 +375,12 @@ waiter_new(struct loop *loop, const struct config *cfg, struct voter *voter,
 {
 	struct waiter *w = calloc(1, sizeof(*w));
 
-	if (w == NULL || claim_init(&w->claim, cfg, voter, lock, owner) == -1) {
+	if (w == NULL) {
+		fault_set(fault, FAULT_SYSTEM, 0, "no memory");
+		return NULL;
+	}
+	if (claim_init(&w->claim, cfg, voter, lock, owner, fault) == -1) {
 		free(w);
-		fault_set(fault, FAULT_SYSTEM, 0,
-		    "no memory, or no random numbers");
 		return NULL;
 	}
 	w->loop = loop;
@@ -404,7 +391,7 @@ waiter_new(struct loop *loop, const struct config *cfg, struct voter *voter,
 	w->arg = arg;
 	w->state = STATE_PAUSING;
 	loop_timer_init(&w->timer, on_timer, w);
-	loop_timer_init(&w->deadline, on_deadline, w);
+	loop_timer_init(&w->deadline, give_up, w);
 	fault_set(&w->fault, FAULT_UNAVAILABLE, 0, "%s: no answer in time",
 	    cfg->endpoint.shown);
 	return w;
@@ -438,7 +425,7 @@ waiter_leave(struct waiter *w)
 {
 	if (w->state == STATE_OVER || w->state == STATE_LEAVING)
 		w->end = WAITER_LEFT;
-	else if (known_to_server(w))
+	else if (claim_is_known(&w->claim, w->state == STATE_ASKING))
 		leave(w, WAITER_LEFT);
 	else {
 		/* The caller is not to be called back from here. */

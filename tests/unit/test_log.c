@@ -25,7 +25,9 @@
  * Stands in front of the C library's.  When it lies, log believes that a full
  * pipe has room, as it would if another writer came between.
  */
-static bool poll_lies;
+/* Not static: glibc declares poll inline when it fortifies. */
+extern bool poll_lies;
+bool poll_lies;
 static pid_t alarm_sender;
 
 int
