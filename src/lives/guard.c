@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * guard: see guard.h.  fork, not clone(CLONE_VM): the kernel's OOM killer
- * ends all processes that share the memory of its victim.  The messages are
- * small and whole, as writes of at most PIPE_BUF to a pipe are (pipe(7)).
+ * ends all processes that share the memory of its victim.  The line between
+ * the two is a pair of sockets, not a pipe: a guard that was killed must not
+ * cost the command, or us, a SIGPIPE.
  */
 #include "lives/guard.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -38,11 +39,12 @@ guard_init(struct guard *g, struct fault *fault)
 {
 	int ends[2];
 
-	*g = (struct guard) { .fd = -1, .read_fd = -1 };
-	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) == -1)
+	*g = (struct guard) { .fd = -1, .guard_fd = -1 };
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		0, ends) == -1)
 		return fault_set(fault, FAULT_SYSTEM, errno,
-		    "can't make the guard's pipe");
-	g->read_fd = ends[0];
+		    "can't make the line to the guard");
+	g->guard_fd = ends[0];
 	g->fd = ends[1];
 	return 0;
 }
@@ -117,12 +119,12 @@ take(const struct message *m, struct strays *command, int timer,
 
 /* The guard's whole life. */
 static void
-watch(int pipe, pid_t rlock, pid_t session)
+watch(int line, pid_t rlock, pid_t session)
 {
 	struct strays command = {
 		.session = session, .root = rlock, .spared = rlock
 	};
-	struct pollfd fds[2] = { { .fd = pipe, .events = POLLIN },
+	struct pollfd fds[2] = { { .fd = line, .events = POLLIN },
 		{ .events = POLLIN } };
 	int64_t kill_at = CLOCK_NEVER;
 	struct message m;
@@ -131,7 +133,7 @@ watch(int pipe, pid_t rlock, pid_t session)
 	fds[1].fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
 	for (;;) {
 		/* All news first: the clock judges by the newest. */
-		while ((n = read(pipe, &m, sizeof(m))) == sizeof(m))
+		while ((n = recv(line, &m, sizeof(m), 0)) == sizeof(m))
 			take(&m, &command, fds[1].fd, &kill_at);
 		if (n == 0) {
 			end_all(&command, false);
@@ -160,12 +162,12 @@ guard_start(struct guard *g, struct fault *fault)
 		/* None of these can fail in a way that matters. */
 		(void)setsid();
 		(void)prctl(PR_SET_NAME, "rlock-guard");
-		close_others(g->read_fd);
-		watch(g->read_fd, rlock, session);
+		close_others(g->guard_fd);
+		watch(g->guard_fd, rlock, session);
 		_exit(0);
 	}
-	close(g->read_fd);
-	g->read_fd = -1;
+	close(g->guard_fd);
+	g->guard_fd = -1;
 	return 0;
 }
 
@@ -174,8 +176,7 @@ tell(const struct guard *g, const struct message *m)
 {
 	/* Full only when the guard is stopped, gone only when it was killed:
 	   then PDEATHSIG is what is left. */
-	if (write(g->fd, m, sizeof(*m)) == -1)
-		return;
+	(void)send(g->fd, m, sizeof(*m), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void
@@ -229,7 +230,7 @@ guard_release(struct guard *g)
 	g->pid = 0;
 	if (g->fd != -1)
 		close(g->fd);
-	if (g->read_fd != -1)
-		close(g->read_fd);
-	g->fd = g->read_fd = -1;
+	if (g->guard_fd != -1)
+		close(g->guard_fd);
+	g->fd = g->guard_fd = -1;
 }

@@ -2,8 +2,8 @@
 /*
  * guard: a small process that ends the command when rlock no longer can: at
  * the last moment of the lease when rlock is stopped or starved, at once when
- * rlock is dead.  Dead is a closed pipe: nothing else tells in every PID
- * namespace and below every sub-reaper.
+ * rlock is dead.  Dead is a line that was closed: nothing else tells in every
+ * PID namespace and below every sub-reaper.
  */
 #ifndef RLOCK_GUARD_H
 #define RLOCK_GUARD_H
@@ -16,12 +16,12 @@
 
 struct guard {
 	pid_t	 pid;		/* 0: not running */
-	int	 fd;		/* the pipe's writing end, -1 */
-	int	 read_fd;	/* its other end until guard_start, -1 */
+	int	 fd;		/* our end of the line to it, -1 */
+	int	 guard_fd;	/* its end until guard_start, -1 */
 };
 
 /*
- * Make the pipe, so that a lack of descriptors shows before there is a lock.
+ * Make the line, so that a lack of descriptors shows before there is a lock.
  * 0, or -1 and a FAULT_SYSTEM.
  */
 int guard_init(struct guard *, struct fault *);

@@ -41,7 +41,7 @@ struct job {
 };
 
 /*
- * Prepare: nothing is started, but the guard's pipe is there.  fn is called
+ * Prepare: nothing is started, but the line to the guard is there.  fn is called
  * from the loop and from job_reap, JOB_FORBIDDEN from any call that sends a
  * signal.  0, or -1 and a FAULT_SYSTEM.
  */

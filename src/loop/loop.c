@@ -10,11 +10,13 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 
 #define WATCHES_MAX 32
+#define POLL_AGAIN_NS 10000000
 
 struct loop {
 	int signal_fd;
@@ -176,7 +178,7 @@ run_timers(struct loop *loop, bool urgent_only)
 	} while (first != NULL && !loop->stopped);
 }
 
-static int
+static void
 arm(struct loop *loop)
 {
 	struct itimerspec when = { 0 };
@@ -187,21 +189,38 @@ arm(struct loop *loop)
 		if (t->at < at)
 			at = t->at;
 	if (at >= loop->armed_at)
-		return 0;
+		return;
 	/* All zero would disarm it; a point before the first ms is past. */
 	if (at < 1)
 		at = 1;
 	when.it_value.tv_sec = at / 1000;
 	when.it_value.tv_nsec = at % 1000 * 1000000;
-	if (timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &when, NULL) ==
-	    -1)
-		return -1;
+	/* With such arguments it can't fail: see timerfd_create(2). */
+	(void)timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
 	loop->armed_at = at;
-	return 0;
+}
+
+/*
+ * poll(2), but it never fails: without memory in the kernel it is a pause,
+ * since timers and signals must be seen to whatever happens.
+ */
+static void
+wait_for(struct loop *loop, struct pollfd *fds, int n)
+{
+	static const struct timespec pause = { 0, POLL_AGAIN_NS };
+	int i;
+
+	arm(loop);
+	if (poll(fds, (nfds_t)n, -1) != -1)
+		return;
+	if (errno != EINTR)
+		nanosleep(&pause, NULL);
+	for (i = 0; i < n; i++)
+		fds[i].revents = fds[i].fd == loop->signal_fd ? POLLIN : 0;
 }
 
 /* Wait for something, look at the clock, then hand out what came. */
-static int
+static void
 turn(struct loop *loop)
 {
 	struct pollfd fds[WATCHES_MAX + 2];
@@ -216,9 +235,7 @@ turn(struct loop *loop)
 	loop->nactive = n;
 	fds[n] = (struct pollfd) { .fd = loop->signal_fd, .events = POLLIN };
 	fds[n + 1] = (struct pollfd) { .fd = loop->timer_fd, .events = POLLIN };
-	if (arm(loop) == -1 ||
-	    (poll(fds, (nfds_t)n + 2, -1) == -1 && errno != EINTR))
-		return -1;
+	wait_for(loop, fds, n + 2);
 	if (fds[n + 1].revents != 0) {
 		/* Empty when something else has read it; then no matter. */
 		if (read(loop->timer_fd, &count, sizeof(count)) > 0)
@@ -235,18 +252,14 @@ turn(struct loop *loop)
 		loop_read_signals(loop);
 	if (!loop->stopped)
 		run_timers(loop, false);
-	return 0;
 }
 
-int
-loop_run(struct loop *loop, struct fault *fault)
+void
+loop_run(struct loop *loop)
 {
 	loop->stopped = false;
 	while (!loop->stopped)
-		if (turn(loop) == -1)
-			return fault_set(fault, FAULT_SYSTEM, errno,
-			    "can't wait for events");
-	return 0;
+		turn(loop);
 }
 
 void

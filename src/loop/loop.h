@@ -74,9 +74,9 @@ void loop_timer_clear(struct loop *, struct loop_timer *t);
 /*
  * Run until loop_stop.  Whenever poll returns, the clock is looked at first:
  * urgent timers that are due, then descriptors, then the other timers.
- * 0, or -1 and a FAULT_SYSTEM when poll itself fails.
+ * It never fails: from the start of the command on nothing may give up.
  */
-int loop_run(struct loop *, struct fault *);
+void loop_run(struct loop *);
 void loop_stop(struct loop *);
 
 #endif

@@ -78,3 +78,10 @@ wait_pidfile() {
   wait_until "${2:-$WAIT_BOUND}" grep -qxE '[0-9]+' "$1" || return 1
   grep -m1 -xE '[0-9]+' "$1"
 }
+
+# unshare(1), with mounts that nobody else sees.  In a chroot that is no mount
+# point their propagation can't be changed; there it stays what it is.
+UNSHARE=(unshare)
+unshare -m true 2>/dev/null || UNSHARE+=(--propagation unchanged)
+
+needs_root() { [[ $(id -u) -eq 0 ]] || skip "becoming another user takes root"; }

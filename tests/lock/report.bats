@@ -154,8 +154,8 @@ assert d["outcome"] == "ran" and d["token"].startswith("rlock:1:"), d' "$T/r"
 }
 
 @test "--report: a read-only folder, a full disk: a line, status and lock as ever" {
-  unshare -m true 2>/dev/null || skip "no mount namespaces here"
-  try unshare -m sh -c 'mkdir "$T/small" && mount -t tmpfs -o size=4k none "$T/small" &&
+  "${UNSHARE[@]}" -m true 2>/dev/null || skip "no mount namespaces here (they take root)"
+  try "${UNSHARE[@]}" -m sh -c 'mkdir "$T/small" && mount -t tmpfs -o size=4k none "$T/small" &&
     head -c 4096 /dev/zero >"$T/small/fill"
     "$RLOCK" -k "$K" --report "$T/small/r" -- sh -c "exit 5"; s=$?
     ls "$T/small"; exit $s'

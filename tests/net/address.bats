@@ -148,7 +148,7 @@ with_hosts() {
   shift
   [[ $1 == rl ]] && set -- "$RLOCK" -k "$K" "${@:2}"
   # shellcheck disable=SC2016
-  set -- unshare -m${NOROOT:+r} sh -c '
+  set -- "${UNSHARE[@]}" -m${NOROOT:+r} sh -c '
     for file in hosts resolv.conf nsswitch.conf; do
       mount --bind "$1/$file" "/etc/$file" || exit 99
     done

@@ -105,7 +105,7 @@ killed() {
   hold
   local guard
   guard=$(guard_of "$HOLDER")
-  is "$(fds "$guard" | cut -d' ' -f2 | sed 's/pipe:.*/pipe/' | sort)" $'anon_inode:[timerfd]\npipe'
+  is "$(fds "$guard" | cut -d' ' -f2 | sed 's/socket:.*/socket/' | sort)" $'anon_inode:[timerfd]\nsocket'
   exec 7>&-
 }
 

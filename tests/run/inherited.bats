@@ -158,6 +158,7 @@ same_signals() {
 }
 
 @test "a user that nobody knows, without a home" {
+  needs_root
   chmod 755 "$REDIS_DIR"
   chmod 777 "$REDIS_SOCK"
   cp "$RLOCK" "$REDIS_DIR/rlock-$K"

@@ -8,14 +8,16 @@ load ../lib/rlock
 setup_file() { redis_start; }
 teardown_file() { redis_stop; }
 
+AS_INIT=("${UNSHARE[@]}" -pf --mount-proc --kill-child)
+
 setup() {
-  unshare -pf --mount-proc --kill-child true 2>/dev/null || skip "no PID namespaces here"
+  as_init true 2>/dev/null || skip "no PID namespaces here (they take root)"
   rlock_setup
 }
 
 teardown() { rlock_teardown; }
 
-as_init() { unshare -pf --mount-proc --kill-child "$@"; }
+as_init() { "${AS_INIT[@]}" "$@"; }
 
 @test "as PID 1: the status passes" {
   try as_init "$RLOCK" -k "$K" -- sh -c 'echo $PPID; exit 3'
@@ -58,7 +60,7 @@ as_init() { unshare -pf --mount-proc --kill-child "$@"; }
   local s init
   for s in TERM INT HUP; do
     rm -f "$T/pid"
-    bg unshare -pf --mount-proc --kill-child "$RLOCK" -k "$K" -- sh -c "$SH_HOLD" "$T/pid"
+    bg "${AS_INIT[@]}" "$RLOCK" -k "$K" -- sh -c "$SH_HOLD" "$T/pid"
     wait_file "$T/pid"
     init=$(pgrep -P "$PID")
     kill -s "$s" "$init"
@@ -70,7 +72,7 @@ as_init() { unshare -pf --mount-proc --kill-child "$@"; }
 
 @test "as PID 1: the end of a waiter by TERM" {
   hold
-  bg unshare -pf --mount-proc --kill-child "$RLOCK" -k "$K" -- touch "$T/ran"
+  bg "${AS_INIT[@]}" "$RLOCK" -k "$K" -- touch "$T/ran"
   local waiter=$PID
   wait_waiters 1
   kill -TERM "$(pgrep -P "$waiter")"

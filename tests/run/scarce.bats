@@ -25,6 +25,7 @@ as_poor() {
 }
 
 @test "fork fails for the guard: 71, no key" {
+  needs_root
   [[ ${RLOCK_SANITIZE:-} ]] && skip "the sanitizers fork, too"
   try as_poor 1 "$REDIS_DIR/rlock" -k "$K" -t 60 -- touch "$T/ran"
   is "$status" 71
@@ -36,6 +37,7 @@ as_poor() {
 }
 
 @test "fork fails for the command: 71, no key" {
+  needs_root
   try as_poor 2 "$REDIS_DIR/rlock" -k "$K" -t 60 -- touch "$T/ran"
   is "$status" 71
   is "${#lines[@]}" 1
@@ -47,6 +49,7 @@ as_poor() {
 }
 
 @test "fork fails after a wait: 71, the next is served" {
+  needs_root
   hold
   bg setpriv --reuid=$((700000 + RANDOM)) --regid=65534 --clear-groups \
     prlimit --nproc=2 "$REDIS_DIR/rlock" -k "$K" -t 60 -- true
