@@ -22,6 +22,7 @@ struct voter {
 	struct addresses known;
 	struct conn *current;
 	bool logged_in;	  /* current is */
+	bool reached;	  /* once, by any */
 	struct conn *old; /* presumed dead */
 	/* the question */
 	enum lock_op op;
@@ -82,7 +83,7 @@ on_login(void *arg, struct conn *c, const struct fault *fault)
 
 	if (c != v->current)
 		return;
-	v->logged_in = true;
+	v->logged_in = v->reached = true;
 	if (fault != NULL) {
 		v->accepting = false;
 		fail(v, VOTER_LOGIN, fault);
@@ -95,8 +96,8 @@ static void
 on_down(void *arg, struct conn *c, const struct fault *fault)
 {
 	struct voter *v = arg;
-	struct fault copy = *fault;
 	bool sent = conn_has_sent(c);
+	struct fault copy;
 
 	conn_free(c);
 	if (c == v->old) {
@@ -104,7 +105,11 @@ on_down(void *arg, struct conn *c, const struct fault *fault)
 		return;
 	}
 	v->current = NULL;
-	fault_prefix(&copy, "%s", v->cfg->endpoint.shown);
+	fault_set(&copy, fault->code, 0, "%s: %s%s", v->cfg->endpoint.shown,
+	    fault->text,
+	    sent || v->reached ?
+		"" :
+		" (does the server run, and is the URL right?)");
 	fail(v, sent ? VOTER_BROKEN : VOTER_UNREACHED, &copy);
 }
 

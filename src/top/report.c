@@ -103,25 +103,25 @@ report_renewal_failed(const struct fault *fault, int64_t left_ms)
 }
 
 void
-report_lost(const char *holder, bool stopping)
+report_lost(struct fault *told, const char *holder, bool stopping)
 {
 	const char *then = stopping ? "the command is being stopped" :
 				      "check what else ran meanwhile";
 	char who[DESCRIPTION_MAX];
 
 	if (holder == NULL)
-		log_say(LOG_LEVEL_NORMAL,
-		    "lock in doubt: not renewed in time "
-		    "(%s)",
+		fault_set(told, FAULT_NONE, 0,
+		    "lock in doubt: not renewed in time (%s)",
 		    stopping ? then : "the command goes on");
 	else if (holder[0] == '\0')
-		log_say(LOG_LEVEL_NORMAL,
-		    "lock lost: it is gone from the "
-		    "server, or its time was over (%s)",
+		fault_set(told, FAULT_NONE, 0,
+		    "lock lost: it is gone from the server, or its time was "
+		    "over (%s)",
 		    then);
 	else
-		log_say(LOG_LEVEL_NORMAL, "lock lost: now held by %s (%s)",
+		fault_set(told, FAULT_NONE, 0, "lock lost: now held by %s (%s)",
 		    describe(holder, who), then);
+	log_say(LOG_LEVEL_NORMAL, "%s", told->text);
 }
 
 void
@@ -191,8 +191,7 @@ say_busy(const struct config *cfg, const struct outcome *o)
 	/* cron mails every line; a person at a terminal wants to know. */
 	if (!log_wants(level) && isatty(STDERR_FILENO))
 		level = LOG_LEVEL_NORMAL;
-	log_say(level, "busy: held by %s%s",
-	    o->holder[0] != '\0' ? o->holder : "others in line",
+	log_say(level, "%s%s", o->fault.text,
 	    cfg->wait_ms == 0 ? " (-w DUR waits)" : "");
 }
 

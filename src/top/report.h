@@ -37,9 +37,10 @@ void report_renewal_failed(const struct fault *, int64_t left_ms);
 
 /*
  * The lock is lost, or in doubt (holder NULL); holder: who has it ("":
- * nobody).  stopping: the command is being stopped, else it goes on.
+ * nobody).  stopping: the command is being stopped, else it goes on.  The
+ * words are left in *told, for --report.
  */
-void report_lost(const char *holder, bool stopping);
+void report_lost(struct fault *told, const char *holder, bool stopping);
 
 /* The command is told to end. */
 void report_stopping(const char *why, int signal);

@@ -62,7 +62,7 @@ found_lost(struct run *r)
 
 	if (o->kind == OUTCOME_LOST || r->supervise.told_lost)
 		return;
-	report_lost(lease_holder(r->lease), false);
+	report_lost(&o->fault, lease_holder(r->lease), false);
 	if (r->p->cfg->on_lost != ON_LOST_WARN && o->kind == OUTCOME_RAN)
 		o->kind = OUTCOME_LOST;
 }
@@ -193,6 +193,8 @@ on_waiter_ended(void *arg, enum waiter_end end, int64_t sent_at,
 		return;
 	case WAITER_BUSY:
 		o->kind = OUTCOME_BUSY;
+		fault_set(&o->fault, FAULT_NONE, 0, "busy: held by %s",
+		    holder[0] != '\0' ? o->holder : "others in line");
 		break;
 	case WAITER_FAILED:
 		o->kind = outcome_kind_of(fault);

@@ -70,7 +70,7 @@ lost_running(struct supervise *s, bool proven)
 	int64_t at = after_grace(s);
 
 	s->told_lost = proven;
-	report_lost(proven ? lease_holder(s->lease) : NULL,
+	report_lost(&s->outcome->fault, proven ? lease_holder(s->lease) : NULL,
 	    on_lost(s) != ON_LOST_WARN);
 	if (on_lost(s) == ON_LOST_WARN)
 		return;
@@ -220,7 +220,8 @@ static void
 not_proven(struct supervise *s, bool proven_lost)
 {
 	s->told_lost = proven_lost;
-	report_lost(proven_lost ? lease_holder(s->lease) : NULL,
+	report_lost(&s->outcome->fault,
+	    proven_lost ? lease_holder(s->lease) : NULL,
 	    on_lost(s) != ON_LOST_WARN);
 	if (on_lost(s) == ON_LOST_WARN)
 		resume(s);
