@@ -54,12 +54,15 @@ table() {
 	setpriv                    util-linux      util-linux            setpriv           util-linux  util-linux
 	ps                         procps          procps-ng             procps            procps-ng   procps
 	strace                     strace          strace                strace            strace      strace
+	valgrind                   valgrind        valgrind              valgrind          valgrind    valgrind
 	clang                      clang           clang                 clang             clang       llvm
 	clang-tidy                 clang-tidy      clang-tools-extra     clang-extra-tools clang       llvm
 	cppcheck                   cppcheck        cppcheck              cppcheck          cppcheck    cppcheck
 	shellcheck                 shellcheck      ShellCheck            shellcheck        shellcheck  shellcheck
 	mandoc                     mandoc          mandoc                mandoc            mandoc      mandoc
 	luac5.1/luac               lua5.1          lua                   lua5.1            lua51       lua
+	zsh                        zsh             zsh                   zsh               zsh         zsh
+	fish                       fish            fish                  fish              fish        fish
 	EOF
 }
 

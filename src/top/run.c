@@ -44,6 +44,15 @@ struct run {
 	bool setup_failed;
 };
 
+/* Who is in the way, for the report; token "": nobody that is known. */
+static void
+note_holder(struct run *r, const char *token)
+{
+	if (token[0] != '\0')
+		token_describe(token, strlen(token), r->outcome->holder,
+		    sizeof(r->outcome->holder));
+}
+
 static void
 over(struct run *r)
 {
@@ -52,6 +61,7 @@ over(struct run *r)
 		r->outcome->hold_ms = clock_now() - r->acquired_at;
 		r->outcome->renewals = lease_renewals(r->lease);
 	}
+	note_holder(r, lease_holder(r->lease));
 	loop_stop(r->p->loop);
 }
 
@@ -184,9 +194,7 @@ on_waiter_ended(void *arg, enum waiter_end end, int64_t sent_at,
 	loop_timer_clear(r->p->loop, &r->tick);
 	report_wait_over();
 	o->retries = waiter_retries(r->waiter);
-	if (holder[0] != '\0')
-		token_describe(holder, strlen(holder), o->holder,
-		    sizeof(o->holder));
+	note_holder(r, holder);
 	switch (end) {
 	case WAITER_ACQUIRED:
 		acquired(r, sent_at);
@@ -374,8 +382,9 @@ run(const struct run_parts *parts, struct outcome *outcome)
 	loop_run(parts->loop);
 	read_status(r);
 out:
-	snprintf(outcome->token, sizeof(outcome->token), "%s",
-	    parts->lock->token);
+	if (r->acquired_at != 0)
+		snprintf(outcome->token, sizeof(outcome->token), "%s",
+		    parts->lock->token);
 	waiter_free(r->waiter);
 	lease_free(r->lease);
 	job_release(&r->job);

@@ -12,6 +12,7 @@
 #include "top/report.h"
 
 #define AGAIN_MS 200
+#define GUARD_AFTER_MS 500
 
 static enum config_on_lost
 on_lost(const struct supervise *s)
@@ -87,7 +88,8 @@ pause_command(struct supervise *s)
 	    clock_add(lease_points(s->lease).end_at, s->cfg->kill_after_ms);
 
 	report_paused();
-	guard_until(&s->job->guard, until);
+	/* Ours comes first: it can tell why. */
+	guard_until(&s->job->guard, clock_add(until, GUARD_AFTER_MS));
 	s->state = SUPERVISE_HALTED;
 	s->paused = true;
 	job_halt(s->job);

@@ -121,6 +121,8 @@ for page in man/*.1; do
   step "mandoc -Tlint $page" mandoc -Tlint -W warning "$page"
   step "options: --help and $page" bash tests/lint/options.sh "$RLOCK" "$page"
 done
+step 'options: --help and completions' \
+  bash tests/lint/completions.sh "$RLOCK" completions
 
 ((${#failed[@]} == 0)) && exit 0
 printf 'lint: failed:%s\n' "$(printf ' [%s]' "${failed[@]}")" >&2

@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# What the manual lists, against what the program does.
+# What the shells within are to expand stands in single quotes.
+# shellcheck disable=SC2016,SC2153,SC2317
+
+load ../lib/rlock
+load docs
+
+setup_file() { redis_start; }
+teardown_file() { redis_stop; }
+setup() { rlock_setup; }
+teardown() { rlock_teardown; }
+
+status_64() { try "$RLOCK" -k "$K"; }
+status_69() { try "$RLOCK" -n -k "$K" -u "unix://$T/none" true; }
+status_71() { # with few enough descriptors, but enough to be loaded
+  local n
+  for n in 4 5 6 7 8 9; do
+    try bash -c 'for fd in /proc/self/fd/*; do
+        fd=${fd##*/}
+        ((fd > 2)) && eval "exec $fd>&-"
+      done
+      exec prlimit --nofile="$0" "$@"' "$n" "$RLOCK" -n -k "$K" true
+    [[ $status == 71 ]] && return
+  done
+}
+status_75() { hold && try "$RLOCK" -n -k "$K" true; }
+status_76() { try "$RLOCK" -k "$K" -- "$REDIS_CLI" -s "$REDIS_SOCK" del "$L"; }
+status_77() { try "$RLOCK" -n -k "$K" -u "unix://nobody:x@$REDIS_SOCK" true; }
+status_78() { r rpush "$L" x && try "$RLOCK" -n -k "$K" true; }
+status_124() { try "$RLOCK" -k "$K" --max-run 0.1 sleep 20; }
+status_126() { try "$RLOCK" -k "$K" /etc; }
+status_127() { try "$RLOCK" -k "$K" no-such-command-anywhere; }
+
+@test "EXIT STATUS: each status that can be provoked" {
+  local n seen=0
+  for n in $(manual_statuses); do
+    [[ $n == 70 ]] && continue # a bug
+    K=k.$n L=lock:k.$n
+    "status_$n"
+    is "$status" "$n"
+    seen=$((seen + 1))
+  done
+  is "$seen" "$(declare -F | grep -c ' status_[0-9]')"
+}
+
+@test "EXIT STATUS: the command's, and 128+N for it and for the wait" {
+  try "$RLOCK" -k "$K" -- sh -c 'exit 5'
+  is "$status" 5
+  try "$RLOCK" -k "$K" -- sh -c 'kill -KILL $$'
+  is "$status" 137
+  hold
+  bg "$RLOCK" -k "$K" true
+  wait_waiters 1
+  kill -TERM "$PID"
+  ended "$PID"
+  is "$status" 143
+}
+
+@test "EXIT STATUS: the manual, the README and the program know the same ones" {
+  local want
+  want=$(manual_statuses | line)
+  is "$(readme_table 'Exit status' | sed 's/|.*//' | grep -oE '^[0-9, ]+$' |
+    grep -oE '[0-9]+' | line)" "$want"
+  is "$( (sed -n 's/^#define STATUS_[A-Z]* \([0-9]*\)$/\1/p' \
+    "$RLOCK_TESTS/../src/words/outcome.c" | grep -v 128
+    echo 75) | sort -n | line)" "$want"
+}
+
+line() { tr '\n' ' ' | sed 's/ $//'; }
+
+@test "ENVIRONMENT: the command gets the variables that are listed, no others" {
+  local given
+  given=$(manual_section ENVIRONMENT |
+    awk '/^Given to/ { on = 1 } on && /^\.El/ { exit } on && /^\.It Ev/ { print $3 }' | sort | line)
+  is "$(env -u RLOCK_URL "$RLOCK" -u "$RLOCK_URL" -k "$K" env |
+    sed -n 's/^\(RLOCK_[A-Z]*\)=.*/\1/p' | grep -vxE 'RLOCK_(TESTS|PROGS|BUILD|TAP_DIR)' |
+    sort | line)" "$given"
+  is "$(RLOCK_FENCE=1 RLOCK_SLOT=1 RLOCK_SHARD=1 "$RLOCK" -k "$K" env |
+    grep -cE '^RLOCK_(FENCE|SLOT|SHARD)=')" 0
+}
+
+@test "FILES: the report has the members that are listed, in that order" {
+  local listed
+  listed=$(manual_section FILES | sed -n 's/^\.It Cm //p' | tr -d ',' | tr -s ' ' '\n' | line)
+  "$RLOCK" -k "$K" --report "$T/report" true
+  is "$(sed -n 's/^  "\([a-z_]*\)": .*/\1/p' "$T/report" | line)" "$listed"
+  is "$(grep -c ': null' "$T/report")" 5 # signal fence slot holder message
+}
+
+@test "the lengths of THE COMMAND follow from its formulas" {
+  manual_section 'THE COMMAND' | awk '
+    function ms(text) {
+      return text ~ /m$/ ? text * 60000 : text * 1000
+    }
+    function min(a, b) { return a < b ? a : b }
+    function max(a, b) { return a > b ? a : b }
+    function near(got, want) {
+      if (ms(got) - want > 0.5 || want - ms(got) > 0.5) { print got, want; bad = 1 }
+    }
+    /^\.It [0-9]/ {
+      gsub(/ Ta/, "")
+      ttl = ms($2); end = ttl - int(ttl / 100) - 2
+      kill = end - min(max(int(ttl / 50), 5), 500)
+      near($3, ttl / 3); near($4, kill - min(5000, int(ttl / 8)))
+      near($5, kill); near($6, end); rows++
+    }
+    END { exit bad || rows != 3 }'
+}
