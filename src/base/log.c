@@ -333,8 +333,8 @@ log_status(const char *fmt, ...)
 	    80;
 	line[0] = '\r';
 	len = compose(line + 1, text, len) - 1;
-	/* Not the last column: a terminal may wrap there. */
-	len = 1 + log_cut(line + 1, len, columns - 1);
+	/* Room for the ^C or ^Z that the terminal echoes: no wrapping. */
+	len = 1 + log_cut(line + 1, len, columns > 8 ? columns - 3 : columns);
 	memcpy(line + len, erase, sizeof(erase) - 1);
 	if (put(line, len + sizeof(erase) - 1))
 		status_drawn = true;

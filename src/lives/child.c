@@ -91,12 +91,17 @@ child_reap(struct child *c, struct guard *guard)
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (!WIFSTOPPED(status) && guard_reaped(guard, pid))
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) >
+	    0) {
+		if ((WIFEXITED(status) || WIFSIGNALED(status)) &&
+		    guard_reaped(guard, pid))
 			continue;
 		if (pid != c->group || c->ended)
 			continue; /* an orphan, or a guard that was stopped */
-		if (WIFSTOPPED(status)) {
+		c->stopped = WIFSTOPPED(status);
+		if (WIFCONTINUED(status))
+			continue;
+		if (c->stopped) {
 			c->stopped_by = WSTOPSIG(status);
 			changes |= CHILD_STOPPED;
 		} else {

@@ -17,7 +17,8 @@ struct child {
 	pid_t	 group;		/* 0 until it was started */
 	bool	 ended;		/* the command's own process was reaped */
 	int	 status;	/* as of waitpid(2), once ended */
-	int	 stopped_by;	/* the signal that stopped its process last */
+	bool	 stopped;	/* its own process is, now ... */
+	int	 stopped_by;	/* ... by this signal, or was last */
 };
 
 /* What child_reap saw of the command's own process; a set. */

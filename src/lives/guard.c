@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -80,67 +81,62 @@ arm(int timer, int64_t at)
 
 /*
  * The group is stopped first, so that nothing of it runs or forks while its
- * strays are looked for.  rlock alive: the command descends from it; else
- * what is below the command's own process, or bears its mark.
+ * strays are looked for; it ends last, since they descend from it.  One empty
+ * look proves nothing about who forks meanwhile: two are asked for.
  */
 static void
-end_all(const struct strays *command, bool rlock_alive)
+end_all(const struct strays *command)
 {
-	struct strays strays = *command;
-	int round = 0;
+	int round, empty = 0;
 
-	if (strays.group <= 0)
+	if (command->group <= 0)
 		return;
-	kill(-strays.group, SIGSTOP);
-	if (!rlock_alive)
-		strays.root = strays.group;
-	do
-		strays_signal(&strays, SIGKILL);
-	while (kill(-strays.group, SIGKILL) == 0 && round++ < ROUNDS_MAX &&
-	    strays_signal(&strays, SIGKILL) > 0);
-}
-
-static void
-take(const struct message *m, struct strays *command, int timer,
-    int64_t *kill_at)
-{
-	switch (m->kind) {
-	case MESSAGE_GROUP:
-		command->group = m->u.group;
-		break;
-	case MESSAGE_UNTIL:
-		arm(timer, *kill_at = m->u.kill_at);
-		break;
-	case MESSAGE_MARK:
-		snprintf(command->mark, sizeof(command->mark), "%s", m->u.mark);
-		break;
+	kill(-command->group, SIGSTOP);
+	for (round = 0; round < ROUNDS_MAX && empty < 2; round++) {
+		if (round == 1)
+			kill(-command->group, SIGKILL);
+		empty = strays_signal(command, SIGKILL) > 0 ? 0 : empty + 1;
 	}
+	kill(-command->group, SIGKILL);
 }
 
 /* The guard's whole life. */
 static void
-watch(int line, pid_t rlock, pid_t session)
+watch(int line, const struct strays *children)
 {
-	struct strays command = {
-		.session = session, .root = rlock, .spared = rlock
-	};
+	struct strays command = *children;
 	struct pollfd fds[2] = { { .fd = line, .events = POLLIN },
 		{ .events = POLLIN } };
 	int64_t kill_at = CLOCK_NEVER;
+	char mark[sizeof(command.mark)] = "";
 	struct message m;
 	ssize_t n;
 
 	fds[1].fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
 	for (;;) {
 		/* All news first: the clock judges by the newest. */
-		while ((n = recv(line, &m, sizeof(m), 0)) == sizeof(m))
-			take(&m, &command, fds[1].fd, &kill_at);
+		while ((n = recv(line, &m, sizeof(m), 0)) == sizeof(m)) {
+			switch (m.kind) {
+			case MESSAGE_GROUP:
+				command.group = m.u.group;
+				break;
+			case MESSAGE_UNTIL:
+				arm(fds[1].fd, kill_at = m.u.kill_at);
+				break;
+			case MESSAGE_MARK:
+				memcpy(mark, m.u.mark, sizeof(mark));
+				break;
+			}
+		}
 		if (n == 0) {
-			end_all(&command, false);
+			/* rlock is gone, and nobody's parent any more. */
+			command.root = 0;
+			memcpy(command.mark, mark, sizeof(mark));
+			end_all(&command);
 			return;
 		}
 		if (kill_at <= clock_now()) {
-			end_all(&command, true);
+			end_all(&command);
 			arm(fds[1].fd, kill_at = CLOCK_NEVER);
 		}
 		poll(fds, 2, -1);
@@ -148,10 +144,8 @@ watch(int line, pid_t rlock, pid_t session)
 }
 
 int
-guard_start(struct guard *g, struct fault *fault)
+guard_start(struct guard *g, const struct strays *children, struct fault *fault)
 {
-	pid_t rlock = getpid(), session = getsid(0);
-
 	g->pid = fork();
 	if (g->pid == -1) {
 		g->pid = 0;
@@ -163,7 +157,7 @@ guard_start(struct guard *g, struct fault *fault)
 		(void)setsid();
 		(void)prctl(PR_SET_NAME, "rlock-guard");
 		close_others(g->guard_fd);
-		watch(g->guard_fd, rlock, session);
+		watch(g->guard_fd, children);
 		_exit(0);
 	}
 	close(g->guard_fd);

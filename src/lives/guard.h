@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "base/fault.h"
+#include "lives/strays.h"
 
 struct guard {
 	pid_t	 pid;		/* 0: not running */
@@ -27,11 +28,11 @@ struct guard {
 int guard_init(struct guard *, struct fault *);
 
 /*
- * Fork the guard: in a session of its own, with none of our descriptors, all
+ * Fork the guard; strays as strays_init made it: in a session of its own, with none of our descriptors, all
  * signals blocked (they must be blocked by the caller).  It has nobody to
  * guard until guard_join.  0, or -1 and a FAULT_SYSTEM.
  */
-int guard_start(struct guard *, struct fault *);
+int guard_start(struct guard *, const struct strays *, struct fault *);
 
 /*
  * Tell it what the command's processes have in their environment; before

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "lives/strays.h"
 
 #define POLL_MS 20
 
@@ -27,24 +26,15 @@ send_signal(struct job *j, int signal)
 	j->fn(j->arg, JOB_FORBIDDEN);
 }
 
-static int
-signal_strays(const struct job *j, int signal)
-{
-	struct strays strays = {
-		.session = getsid(0), .root = getpid(), .group = j->child.group
-	};
-
-	memcpy(strays.mark, j->mark, sizeof(strays.mark));
-	return strays_signal(&strays, signal);
-}
-
 /* Has all of it ended?  KILL follows to what came up after the last one. */
 static void
 check_gone(struct job *j)
 {
 	bool killed = j->kill.at == CLOCK_NEVER;
-	int left = signal_strays(j, killed ? SIGKILL : 0);
+	int left = strays_signal(&j->strays, killed ? SIGKILL : 0);
 
+	if (left == 0) /* once more: who forks meanwhile may escape a look */
+		left = strays_signal(&j->strays, killed ? SIGKILL : 0);
 	/* Without /proc the group is all that can be seen of it. */
 	if (left > 0 || (left == -1 && child_group_exists(&j->child))) {
 		loop_timer_set(j->loop, &j->poll,
@@ -80,6 +70,7 @@ job_init(struct job *j, struct loop *loop, job_fn fn, void *arg,
 	loop_timer_init(&j->poll, on_poll, j);
 	j->kill.urgent = true;
 	terminal_init(&j->terminal);
+	strays_init(&j->strays);
 	return guard_init(&j->guard, fault);
 }
 
@@ -96,10 +87,15 @@ int
 job_start(struct job *j, struct child_plan *plan, const char *token_id,
     struct fault *fault)
 {
-	snprintf(j->mark, sizeof(j->mark), "%.32s", token_id);
-	guard_mark(&j->guard, j->mark);
+	char mark[64];
+	int status;
+
+	snprintf(mark, sizeof(mark), "%.32s", token_id);
+	guard_mark(&j->guard, mark);
 	plan->guard = &j->guard;
-	return child_start(&j->child, plan, fault);
+	status = child_start(&j->child, plan, fault);
+	j->strays.group = j->child.group;
+	return status;
 }
 
 void
@@ -142,7 +138,7 @@ job_kill(struct job *j)
 	loop_timer_clear(j->loop, &j->kill);
 	j->ending = true;
 	send_signal(j, SIGKILL);
-	signal_strays(j, SIGKILL);
+	strays_signal(&j->strays, SIGKILL);
 	if (j->child.ended)
 		loop_timer_set(j->loop, &j->poll, clock_now());
 }
@@ -159,16 +155,34 @@ job_end_by(struct job *j, int64_t kill_at)
 		loop_timer_set(j->loop, &j->kill, kill_at);
 }
 
+int
+job_start_guard(struct job *j, struct fault *fault)
+{
+	return guard_start(&j->guard, &j->strays, fault);
+}
+
+bool
+job_is_stopped(const struct job *j)
+{
+	return j->child.stopped;
+}
+
 void
 job_halt(struct job *j)
 {
 	send_signal(j, SIGSTOP);
+	strays_halt(&j->strays, j->halted, JOB_HALTED_MAX);
 }
 
 void
 job_continue(struct job *j)
 {
+	int i;
+
 	send_signal(j, SIGCONT);
+	for (i = 0; j->halted[i] != 0; i++)
+		kill(j->halted[i], SIGCONT);
+	j->halted[0] = 0;
 }
 
 bool

@@ -12,6 +12,7 @@
 #include "base/fault.h"
 #include "lives/child.h"
 #include "lives/guard.h"
+#include "lives/strays.h"
 #include "lives/terminal.h"
 #include "loop/loop.h"
 
@@ -25,6 +26,8 @@ enum job_event {
 
 typedef void (*job_fn)(void *arg, enum job_event);
 
+#define JOB_HALTED_MAX 64
+
 struct job {
 	struct loop		*loop;
 	struct child		 child;
@@ -32,7 +35,8 @@ struct job {
 	struct terminal		 terminal;
 	job_fn			 fn;
 	void			*arg;
-	char			 mark[64];
+	struct strays		 strays;
+	pid_t			 halted[JOB_HALTED_MAX]; /* strays; 0 ends */
 	struct loop_timer	 kill;
 	struct loop_timer	 poll;
 	bool			 ending;
@@ -74,7 +78,14 @@ void job_end_by(struct job *, int64_t kill_at);
 /* KILL, now, to the group and its strays. */
 void job_kill(struct job *);
 
-/* STOP and CONT to its group. */
+/* Start the guard, before the command. */
+int job_start_guard(struct job *, struct fault *);
+
+/* Is its own process stopped, by whatever? */
+bool job_is_stopped(const struct job *);
+
+/* STOP, and CONT, to its group and to those of its strays that were not
+ * stopped before. */
 void job_halt(struct job *);
 void job_continue(struct job *);
 

@@ -52,7 +52,7 @@ set_points(struct lease *l, int64_t sent_at)
 {
 	l->sent_at = sent_at;
 	l->points =
-	    timing_lease(sent_at, l->cfg->ttl_ms, l->cfg->kill_after_ms);
+	    timing_lease(sent_at, l->cfg->ttl_ms, config_grace_ms(l->cfg));
 	loop_timer_set(l->loop, &l->next, l->points.renew_at);
 	loop_timer_set(l->loop, &l->doubt, l->points.term_at);
 	loop_timer_set(l->loop, &l->last, l->points.kill_at);

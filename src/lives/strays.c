@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct process {
@@ -22,6 +23,7 @@ struct process {
 	pid_t group;
 	pid_t session;
 	bool zombie;
+	bool stopped;
 	bool below; /* descends from the root */
 };
 
@@ -64,7 +66,8 @@ read_stat(pid_t pid, struct process *p)
 		.parent = parent,
 		.group = group,
 		.session = session,
-		.zombie = state == 'Z' || state == 'X' };
+		.zombie = state == 'Z' || state == 'X',
+		.stopped = state == 'T' || state == 't' };
 	return true;
 }
 
@@ -102,11 +105,34 @@ read_table(struct table *t)
 }
 
 static bool
+is_elder(const struct strays *s, pid_t pid)
+{
+	int i;
+
+	for (i = 0; i < STRAYS_ELDERS && s->elders[i] != 0; i++)
+		if (s->elders[i] == pid)
+			return true;
+	return false;
+}
+
+static bool
+is_marked(pid_t pid, const char *mark)
+{
+	static char text[128 * 1024];
+	ssize_t n;
+
+	if (mark[0] == '\0')
+		return false;
+	n = read_proc(pid, "environ", text, sizeof(text));
+	return n > 0 && memmem(text, (size_t)n, mark, strlen(mark)) != NULL;
+}
+
+static bool
 is_below(const struct table *t, pid_t parent, pid_t root)
 {
 	size_t i;
 
-	if (parent == root)
+	if (root > 0 && parent == root)
 		return true;
 	for (i = 0; i < t->count; i++)
 		if (t->at[i].pid == parent)
@@ -115,58 +141,93 @@ is_below(const struct table *t, pid_t parent, pid_t root)
 }
 
 static void
-mark_descendants(struct table *t, pid_t root)
+mark_descendants(struct table *t, const struct strays *s)
 {
-	bool more = root > 0;
+	struct process *p;
+	bool more = true;
 	size_t i;
 
+	for (i = 0; i < t->count; i++) {
+		p = &t->at[i];
+		p->below = p->group == s->group ||
+		    (p->session == s->session && is_marked(p->pid, s->mark));
+	}
 	while (more) {
 		more = false;
 		for (i = 0; i < t->count; i++) {
-			if (t->at[i].below ||
-			    !is_below(t, t->at[i].parent, root))
+			p = &t->at[i];
+			if (p->below || is_elder(s, p->pid) ||
+			    !is_below(t, p->parent, s->root))
 				continue;
-			t->at[i].below = more = true;
+			p->below = more = true;
 		}
 	}
 }
 
+/* Is it one of the command's that has left its group? */
 static bool
-is_marked(pid_t pid, const char *mark)
+is_stray(const struct strays *s, const struct process *p)
 {
-	static char text[128 * 1024];
-	ssize_t n = read_proc(pid, "environ", text, sizeof(text));
-
-	return mark[0] != '\0' && n > 0 &&
-	    memmem(text, (size_t)n, mark, strlen(mark)) != NULL;
+	return !p->zombie && p->below && p->group != s->group &&
+	    p->session == s->session && p->pid != s->root && p->pid != getpid();
 }
 
 int
 strays_signal(const struct strays *s, int signal)
 {
 	struct table t = { 0 };
-	const struct process *p;
 	int found = 0;
 	size_t i;
 
 	if (!read_table(&t))
 		return -1;
-	mark_descendants(&t, s->root);
+	mark_descendants(&t, s);
 	for (i = 0; i < t.count; i++) {
-		p = &t.at[i];
-		if (p->zombie || p->pid == s->spared || p->pid == getpid())
-			continue;
-		if (p->group == s->group) {
+		if (!t.at[i].zombie && t.at[i].group == s->group)
 			found++;
-			continue;
-		}
-		if (p->session != s->session ||
-		    !(p->below || is_marked(p->pid, s->mark)))
+		if (!is_stray(s, &t.at[i]))
 			continue;
 		found++;
 		if (signal != 0)
-			kill(p->pid, signal);
+			kill(t.at[i].pid, signal);
 	}
 	free(t.at);
 	return found;
+}
+
+void
+strays_halt(const struct strays *s, pid_t *halted, int max)
+{
+	struct table t = { 0 };
+	int n = 0;
+	size_t i;
+
+	if (read_table(&t)) {
+		mark_descendants(&t, s);
+		for (i = 0; i < t.count && n < max - 1; i++)
+			if (is_stray(s, &t.at[i]) && !t.at[i].stopped &&
+			    kill(t.at[i].pid, SIGSTOP) == 0)
+				halted[n++] = t.at[i].pid;
+		free(t.at);
+	}
+	halted[n] = 0;
+}
+
+void
+strays_init(struct strays *s)
+{
+	struct table t = { 0 };
+	siginfo_t info;
+	int n = 0;
+	size_t i;
+
+	*s = (struct strays) { .session = getsid(0), .root = getpid() };
+	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == -1)
+		return; /* no child at all, as nearly always */
+	if (!read_table(&t))
+		return;
+	for (i = 0; i < t.count && n < STRAYS_ELDERS; i++)
+		if (t.at[i].parent == s->root)
+			s->elders[n++] = t.at[i].pid;
+	free(t.at);
 }

@@ -204,7 +204,7 @@ static void
 ours(struct waiter *w, int64_t sent_at)
 {
 	struct timing_lease lease =
-	    timing_lease(sent_at, w->cfg->ttl_ms, w->cfg->kill_after_ms);
+	    timing_lease(sent_at, w->cfg->ttl_ms, config_grace_ms(w->cfg));
 	struct fault fault;
 
 	w->claim.unsure = true;

@@ -375,7 +375,7 @@ run(const struct run_parts *parts, struct outcome *outcome)
 	waiter_start(r->waiter);
 	/* While the server's answer is under way. */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* Linux 3.4 */
-	if (guard_start(&r->job.guard, &outcome->fault) == -1) {
+	if (job_start_guard(&r->job, &outcome->fault) == -1) {
 		r->setup_failed = true;
 		waiter_leave(r->waiter);
 	}

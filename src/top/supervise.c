@@ -12,6 +12,7 @@
 #include "top/report.h"
 
 #define AGAIN_MS 200
+#define TSTP_MS 2000 /* a stop within that time is for a TSTP's sake */
 #define GUARD_AFTER_MS 500
 
 static enum config_on_lost
@@ -105,7 +106,7 @@ suspend(struct supervise *s, int signal, bool lent)
 {
 	bool whole = lent || signal != SIGTSTP;
 
-	s->suspend_asked = false;
+	s->tstp_at = 0;
 	/* All of it, also what minds no TSTP: nobody renews meanwhile. */
 	job_halt(s->job);
 	guard_until(&s->job->guard, CLOCK_NEVER);
@@ -174,7 +175,8 @@ command_stopped(struct supervise *s)
 		return;
 	if (wants_terminal(s))
 		suspend(s, signal, false);
-	else if (signal == SIGTSTP && (lent || s->suspend_asked))
+	else if ((signal == SIGTSTP && lent) ||
+	    (s->tstp_at != 0 && clock_now() - s->tstp_at < TSTP_MS))
 		suspend(s, SIGTSTP, lent);
 	/* Else by STOP, from outside: that stops nobody but the command. */
 }
@@ -262,6 +264,9 @@ while_halted(struct supervise *s, enum supervise_event event)
 		break;
 	case SUPERVISE_ENDED:
 	case SUPERVISE_GONE:
+		/* Paused, it can't have ended by itself: the guard. */
+		if (s->paused && s->terminated_at == 0)
+			s->outcome->kind = OUTCOME_LOST;
 		release(s);
 		break;
 	case SUPERVISE_KILLED:
@@ -349,6 +354,7 @@ supervise_init(struct supervise *s, struct loop *loop, const struct config *cfg,
 	};
 	loop_timer_init(&s->max_run, on_max_run, s);
 	loop_timer_init(&s->pause, on_pause, s);
+	s->pause.urgent = true;
 }
 
 int
@@ -379,7 +385,13 @@ supervise_signal(struct supervise *s, int signal, bool asked)
 	if (signal == SIGTSTP) {
 		if (s->state != SUPERVISE_RUNNING)
 			return; /* stopped already, or about to end */
-		s->suspend_asked = true;
+		s->tstp_at = clock_now();
+		if (job_is_stopped(s->job)) {
+			/* No news of a stop will come. */
+			suspend(s, SIGTSTP,
+			    terminal_take_back(&s->job->terminal));
+			return;
+		}
 	}
 	/* What continues it is the proof of the lock, nothing else. */
 	if (signal == SIGCONT && held)

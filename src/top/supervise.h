@@ -49,7 +49,7 @@ struct supervise {
 	struct loop_timer	 max_run;
 	struct loop_timer	 pause;
 	bool			 told_lost;	/* proven, and said so */
-	bool			 suspend_asked;	/* by a TSTP */
+	int64_t			 tstp_at;	/* a TSTP came; 0: none */
 	int64_t			 terminated_at;	/* TERM or INT came; 0: none */
 	/* while halted */
 	bool			 paused;	/* by --on-lost pause */

@@ -256,3 +256,9 @@ config_wait_limit_ms(const struct config *cfg)
 		return cfg->wait_ms;
 	return limit;
 }
+
+int64_t
+config_grace_ms(const struct config *cfg)
+{
+	return cfg->on_lost == ON_LOST_PAUSE ? cfg->ttl_ms : cfg->kill_after_ms;
+}

@@ -70,6 +70,12 @@ int config_check(struct config *, struct fault *);
 void config_release(struct config *);
 
 /*
+ * How long before its last KILL a command is dealt with when the lock is in
+ * doubt (at most TTL/8 counts): --kill-after; with pause as long as may be.
+ */
+int64_t config_grace_ms(const struct config *);
+
+/*
  * The wait limit in ms from the start, out of -n, -w and -r (the shorter
  * wins; N retries last as long as their pauses without jitter); CONFIG_FOREVER
  * when there is none; 0 for one try.
