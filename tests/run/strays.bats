@@ -185,14 +185,6 @@ BARE_BELOW='bash -c "set -m; env -i T=\"\$T\" sh -c \"\$LEAF\" & wait"; exit'
   wait_until 1 none_left
 }
 
-@test "without a mark in the environment: the command's own child, gone by KILL of rlock" {
-  bg "$RLOCK" -k "$K" -- sh -c 'env -i T="$T" PATH="$PATH" timeout 60 sh -c "$LEAF" & wait'
-  local rlock=$PID
-  wait_until 10 all_there 1
-  kill -KILL "$rlock"
-  wait_until 1 none_left
-}
-
 # A stray that is a new process, in a new group, every few milliseconds; and
 # writes a byte each time.
 RUNNER='
