@@ -43,11 +43,13 @@ HEADERS  := $(sort $(wildcard src/*/*.h))
 LUA      := $(sort $(wildcard src/lua/*.lua))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 PROG_SRC := $(sort $(wildcard tests/progs/*.c))
+BENCH_SRC := $(sort $(wildcard tests/bench/*.c))
 
 OBJS     := $(SRC:%.c=$(B)/%.o) $(if $(LUA),$(B)/script_data.o)
 LIB_OBJS := $(filter-out $(B)/src/top/main.o,$(OBJS))
 UNITS    := $(UNIT_SRC:tests/%.c=$(B)/%)
 PROGS    := $(PROG_SRC:tests/%.c=$(B)/%)
+BENCHES  := $(filter-out %/noguard,$(BENCH_SRC:tests/%.c=$(B)/%)) $(B)/bench/rlock-noguard
 
 # --- flags --------------------------------------------------------------------
 
@@ -96,7 +98,7 @@ LIBS    = $(RLOCK_LDLIBS) $(LDLIBS)
 
 # --- targets ------------------------------------------------------------------
 
-.PHONY: all check check-unit check-script check-run soak lint format sanitize \
+.PHONY: all check check-unit check-script check-run soak bench lint format sanitize \
 	install uninstall clean help deps demo FORCE .lint-tools
 
 all: $(B)/rlock ## build build/rlock (the default)
@@ -117,6 +119,9 @@ soak: $(B)/rlock $(PROGS) ## run the rounds by the hundred; ROUNDS=20: so many o
 	@ROUNDS=$(ROUNDS) BATS_TEST_TIMEOUT=860 $(EXPORT) JOBS=1 \
 	    bash tests/lib/run-tests.sh $(B)/tap-soak soak; s=$$?; \
 	sed -n 's/^# = //p' $(B)/tap-soak/*.tap; exit $$s
+
+bench: $(B)/rlock $(BENCHES) ## what it costs, beside flock; ROUNDS=1000: so many; WRITE=1: into tests/bench/README.md
+	@ROUNDS=$(ROUNDS) $(EXPORT) bash tests/bench/bench.sh $(if $(WRITE),--write)
 
 sanitize: ## rebuild with address and undefined sanitizers, run the same tests
 	@rm -f build/san/report.*
@@ -216,7 +221,24 @@ $(B)/progs/%: tests/progs/%.c $(B)/flags
 	$(call show,CC)
 	$(Q)$(COMPILE) $(DEPEND) $(RLOCK_LDFLAGS) $(LDFLAGS) -o $@ $< $(LIBS)
 
--include $(OBJS:.o=.d) $(UNITS:=.d) $(PROGS:=.d)
+# Static, where libc can be: what starts a program is not to be measured.
+$(B)/bench/mark: tests/bench/mark.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call show,CC)
+	$(Q)$(COMPILE) $(DEPEND) -static -o $@ $< 2>/dev/null || $(COMPILE) $(DEPEND) -o $@ $<
+
+# rlock with another guard: the archive gives way to it.
+$(B)/bench/rlock-noguard: tests/bench/noguard.c $(B)/src/top/main.o $(B)/librlock.a
+	@mkdir -p $(@D)
+	$(call show,CC)
+	$(Q)$(COMPILE) $(DEPEND) $(RLOCK_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(B)/bench/%: tests/bench/%.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call show,CC)
+	$(Q)$(COMPILE) $(DEPEND) $(RLOCK_LDFLAGS) $(LDFLAGS) -o $@ $< $(LIBS) -lm
+
+-include $(OBJS:.o=.d) $(UNITS:=.d) $(PROGS:=.d) $(BENCHES:=.d)
 
 # `make -j deps check`: nothing is compiled before deps is done.
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
@@ -230,7 +252,7 @@ EXPORT    = RLOCK='$(RLOCK)' RLOCK_BUILD='$(abspath $(B))'
 RUN_TESTS = $(EXPORT) JOBS=$(JOBS) bash tests/lib/run-tests.sh
 
 # Every source with both compilers, and every header alone; warnings are errors.
-LINT_SRC  := $(SRC) $(UNIT_SRC) $(PROG_SRC) $(if $(LUA),$(B)/script_data.c)
+LINT_SRC  := $(SRC) $(UNIT_SRC) $(PROG_SRC) $(BENCH_SRC) $(if $(LUA),$(B)/script_data.c)
 LINT_OBJS := $(LINT_SRC:%=$(B)/lint/gcc/%.o) $(LINT_SRC:%=$(B)/lint/clang/%.o) \
 	$(HEADERS:%=$(B)/lint/gcc/%.o) $(HEADERS:%=$(B)/lint/clang/%.o)
 LINT_COMPILE = @mkdir -p $(@D) && $(1) $(RLOCK_CPPFLAGS) $(RLOCK_CFLAGS) -Werror \
