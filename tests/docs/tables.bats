@@ -74,7 +74,7 @@ line() { tr '\n' ' ' | sed 's/ $//'; }
   given=$(manual_section ENVIRONMENT |
     awk '/^Given to/ { on = 1 } on && /^\.El/ { exit } on && /^\.It Ev/ { print $3 }' | sort | line)
   is "$(env -u RLOCK_URL "$RLOCK" -u "$RLOCK_URL" -k "$K" env |
-    sed -n 's/^\(RLOCK_[A-Z]*\)=.*/\1/p' | grep -vxE 'RLOCK_(TESTS|PROGS|BUILD|TAP_DIR)' |
+    sed -n 's/^\(RLOCK_[A-Z]*\)=.*/\1/p' | grep -vxE 'RLOCK_(TESTS|PROGS|BUILD|TAP_DIR|SANITIZE)' |
     sort | line)" "$given"
   is "$(RLOCK_FENCE=1 RLOCK_SLOT=1 RLOCK_SHARD=1 "$RLOCK" -k "$K" env |
     grep -cE '^RLOCK_(FENCE|SLOT|SHARD)=')" 0
