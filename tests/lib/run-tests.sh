@@ -17,7 +17,7 @@ export RLOCK_TESTS=${here%/*} RLOCK_PROGS=$RLOCK_BUILD/progs
 # What the caller's environment says about servers is not for the tests.
 unset RLOCK_URL RLOCK_PREFIX RLOCK_TTL RLOCK_TOKENS REDISCLI_AUTH
 # Nor are the flags of a make that runs them: some run make themselves.
-unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES B SAN CFLAGS WERROR
 
 tap_dir=$1
 shift
