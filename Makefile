@@ -98,7 +98,7 @@ LIBS    = $(RLOCK_LDLIBS) $(LDLIBS)
 
 # --- targets ------------------------------------------------------------------
 
-.PHONY: all check check-unit check-script check-run soak bench lint format sanitize \
+.PHONY: all check check-unit check-script check-run soak model bench lint format sanitize \
 	install uninstall clean help deps demo FORCE .lint-tools
 
 all: $(B)/rlock ## build build/rlock (the default)
@@ -122,6 +122,9 @@ soak: $(B)/rlock $(PROGS) ## run the rounds by the hundred; ROUNDS=20: so many o
 
 bench: $(B)/rlock $(BENCHES) ## what it costs, beside flock; ROUNDS=1000: so many; WRITE=1: into tests/bench/README.md
 	@ROUNDS=$(ROUNDS) $(EXPORT) bash tests/bench/bench.sh $(if $(WRITE),--write)
+
+model: ## check the protocol's model by spin, and that its sabotaged versions fail
+	@$(EXPORT) JOBS=$(JOBS) bash tests/model/model.sh
 
 sanitize: ## rebuild with address and undefined sanitizers, run the same tests
 	@rm -f build/san/report.*

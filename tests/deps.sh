@@ -96,6 +96,14 @@ format_package() {
 	fi
 }
 
+# make model needs spin, which not every system has a package of.
+spin_package() {
+	if [ "$system" = apt ] && ! has spin &&
+	    apt-cache policy spin 2>/dev/null | grep -q 'Candidate: [0-9]'; then
+		echo spin
+	fi
+}
+
 lists_there() {
 	for list in /var/lib/apt/lists/*Packages*; do
 		[ -e "$list" ] && return 0
@@ -109,7 +117,7 @@ install_apt() {
 }
 
 packages=$(missing)
-if [ -z "$packages" ] && [ -z "$(format_package)" ]; then
+if [ -z "$packages$(format_package)$(spin_package)" ]; then
 	echo "deps: all is there"
 	exit 0
 fi
@@ -119,9 +127,9 @@ fi
 case $system in
 apt)
 	lists_there || as_root apt-get update -q
-	install_apt $packages $(format_package) || {
+	install_apt $packages $(format_package) $(spin_package) || {
 		as_root apt-get update -q # the lists were old, perhaps
-		install_apt $packages $(format_package)
+		install_apt $packages $(format_package) $(spin_package)
 	}
 	;;
 dnf) as_root dnf install -y $packages ;;
