@@ -80,9 +80,14 @@ s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 }
 
 @test "black hole: --connect-timeout, -w and -n bound it" {
-  begin hole python3 -I -S -c 'import socket, sys, time
+  # One that a connect hangs on: its queue is full once a connect stays open.
+  begin hole python3 -I -S -c 'import select, socket, time
 s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(0)
-c = socket.create_connection(s.getsockname())
+full = []
+while True:
+    c = socket.socket(); c.setblocking(False); c.connect_ex(s.getsockname())
+    full.append(c)
+    if not select.select([], [c], [], 0.5)[1]: break
 print(s.getsockname()[1], flush=True); time.sleep(60)'
   wait_file "$T/hole.out"
   HOLE=redis://127.0.0.1:$(cat "$T/hole.out")
