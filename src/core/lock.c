@@ -131,7 +131,6 @@ is_ticket(const struct reply *reply)
 static bool
 has_form(enum lock_op op, const struct reply *reply)
 {
-	bool fast = op == LOCK_TAKE || op == LOCK_FREE;
 	size_t len;
 
 	switch (reply_int(reply_at(reply, 0), -1)) {
@@ -147,7 +146,9 @@ has_form(enum lock_op op, const struct reply *reply)
 	case SCRIPT_GONE:
 		return op != LOCK_TAKE && !is_acquire(op);
 	case SCRIPT_FULL:
-		return fast;
+		return op == LOCK_TAKE || op == LOCK_FREE ||
+		    (op == LOCK_RELEASE &&
+			reply_int(reply_at(reply, 1), -1) >= 0);
 	case SCRIPT_MISFIT:
 		return is_acquire(op);
 	}
@@ -209,6 +210,8 @@ lock_read(struct lock *lock, enum lock_op op, const struct reply *reply,
 		return;
 	case SCRIPT_FULL:
 		answer->verdict = VERDICT_FULL;
+		answer->released =
+		    reply_int(reply_at(reply, 1), -1) == SCRIPT_OK;
 		return;
 	case SCRIPT_MISFIT:
 		answer->verdict = VERDICT_ERROR;

@@ -53,7 +53,7 @@ enum verdict {
 	VERDICT_OURS,	/* taken, proven, renewed, released */
 	VERDICT_HELD,	/* somebody else holds it: holder */
 	VERDICT_GONE,	/* nobody holds it */
-	VERDICT_FULL,	/* ask the full script */
+	VERDICT_FULL,	/* ask LOCK_RELEASE (again), or the full acquire */
 	VERDICT_ERROR	/* refusal and fault tell */
 };
 
@@ -65,6 +65,8 @@ struct answer {
 					   the lease is over; -1: has no end */
 	int64_t		 rank;		/* the same: 0 is the head */
 	bool		 foreign;	/* HELD: not by an rlock */
+	bool		 released;	/* FULL, of RELEASE: it was ours, and is
+					   released; others are to be served */
 	bool		 unheard;	/* RELEASE: PUBLISH was refused */
 	char		 holder[TOKEN_MAX]; /* HELD: its token, maybe cut */
 };

@@ -11,7 +11,7 @@ enum script_code {
 	SCRIPT_OK = 0,		/* taken, proven, renewed, released */
 	SCRIPT_HELD = 1,	/* somebody else holds the lock */
 	SCRIPT_GONE = 2,	/* nobody does */
-	SCRIPT_FULL = 9,	/* ask the full script; nothing was done */
+	SCRIPT_FULL = 9,	/* ask the full script; release: again */
 	SCRIPT_MISFIT = 78	/* a key has another type */
 };
 

@@ -76,3 +76,15 @@ claim_give_back(struct claim *c, int64_t limit_ms)
 {
 	voter_ask(c->voter, c->lock, LOCK_RELEASE, limit_ms, true);
 }
+
+bool
+claim_given_back(struct claim *c, const struct reply *reply, int64_t limit_ms)
+{
+	struct answer answer;
+
+	lock_read(c->lock, LOCK_RELEASE, reply, &answer);
+	if (answer.verdict != VERDICT_FULL)
+		return true;
+	claim_give_back(c, limit_ms);
+	return false;
+}

@@ -59,4 +59,7 @@ int claim_cleaned(struct claim *, struct fault *);
  */
 void claim_give_back(struct claim *, int64_t limit_ms);
 
+/* Is that its answer, or was it asked again, since others are to be served? */
+bool claim_given_back(struct claim *, const struct reply *, int64_t limit_ms);
+
 #endif

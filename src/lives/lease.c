@@ -156,6 +156,8 @@ read_release(struct lease *l, const struct answer *answer)
 		end(l, answer->unheard ? LEASE_UNHEARD : LEASE_RELEASED);
 		break;
 	case VERDICT_FULL:
+		/* Again: "not there" does not mean lost from here on. */
+		l->sent_before = l->sent_before || answer->released;
 		l->op = LOCK_RELEASE;
 		ask_release(l);
 		break;

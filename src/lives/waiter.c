@@ -277,7 +277,8 @@ on_answer(void *arg, enum lock_op op, int64_t sent_at,
 
 	switch (w->state) {
 	case STATE_LEAVING:
-		finish(w, w->end);
+		if (claim_given_back(&w->claim, reply, LEAVE_MS))
+			finish(w, w->end);
 		break;
 	case STATE_CLEANING:
 		if (claim_cleaned(&w->claim, &w->fault) == 0)

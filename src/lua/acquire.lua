@@ -31,7 +31,11 @@ if ticket=='0' then
   local last=call('ZRANGE',Q,-1,-1,'WITHSCORES')[2]
   ticket=int(math.max(t[1]*1000000+t[2],last and tonumber(last)+1 or 0))
 end
-call('ZADD',Q,'NX',ticket,e)
+if call('ZADD',Q,'NX',ticket,e)==0 then
+  -- In line already, by an answer that was lost: that place counts.
+  local at=call('ZRANK',Q,e)
+  ticket=int(call('ZRANGE',Q,at,at,'WITHSCORES')[2])
+end
 local aged=redis.pcall('PEXPIRE',Q,QTTL)
 if type(aged)=='table' then
   call('ZREM',Q,e)

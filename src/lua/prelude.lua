@@ -38,14 +38,15 @@ end
 -- never hides the next; NUMSUB, since PUBLISH counts pattern subscribers too.
 -- PUBLISH comes before the entry goes: refused means nothing has happened.
 local function serve(me,ttl,changed)
-  local mine=false
-  for _=1,BATCH do
+  local mine,dropped=false,0
+  while dropped<BATCH do
     local e=call('ZRANGE',Q,0,0)[1]
     if not e then return mine,false end
     local et,tok=e:match('^x0:(%d+):%d:(.*)$')
     local ch=tok and channel(tok)
     if not tok or e~=me and call('PUBSUB','NUMSUB',ch)[2]==0 then
       call('ZREM',Q,e)
+      dropped=dropped+1
       if tok then redis.pcall('PUBLISH',ch,'look') end
       changed=true
     elseif holder() then

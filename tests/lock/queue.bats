@@ -47,6 +47,26 @@ nothing_left() {
   nothing_left
 }
 
+@test "more dead ahead than one release drops: who lives is served all the same, at once" {
+  local first from
+  hold -t 60
+  waiter 1 -t 60
+  first=$PID
+  waiter 2 -t 60 # not the head: by itself it looks after 5 s at the earliest
+  kill -KILL "$first"
+  wait_gone "$first"
+  r eval "for i = 1, 2500 do
+    redis.call('ZADD', KEYS[1], i, string.format('x0:10000:0:rlock:1:%032x:h:u:%d:0:', i, i))
+  end" 1 "$Q" >/dev/null
+  from=$(now_ms)
+  let_go
+  ended "$PID"
+  is "$status" 0
+  between 0 $(($(now_ms) - from)) 2000
+  is "$(cat "$T/order")" 2
+  nothing_left
+}
+
 @test "a hundred waiters: each gets its turn, alone" {
   hold
   local i pids=()

@@ -422,11 +422,11 @@ many() {
   many 1500
   hear "$B"
   r zadd "$Q" 9000000000000000 "$(entry "$B")"
-  is "$(release "$A")" '0 0'
+  # Released, and to be asked again: the head is one of the dead.
+  is "$(release "$A")" '9 0'
   is "$(r zcard "$Q")" 501
   is "$(r exists "$L")" 0
-  # The head is one of the dead; the next who asks goes on.
-  is "$(release "$C")" '2  0'
+  is "$(release "$A")" '2  0'
   is "$(r get "$L")" "$B"
   is "$(r exists "$Q")" 0
 }
@@ -465,6 +465,25 @@ many() {
   release "$A"
   release "$C"
   is "$(r get "$L")" "$B"
+}
+
+@test "asked again after a lost answer: the ticket is the one in the queue" {
+  take "$A"
+  got=$(join "$B")
+  is "$(reply 5 "$(join "$B")")" "$(reply 5 "$got")"
+  is "$(reply 5 "$(join "$B" 10000 99)")" "$(reply 5 "$got")"
+}
+
+@test "1000 dead ones and two that live: one is granted, the next is told when to look" {
+  take "$A"
+  many 1000
+  hear "$B"
+  hear "$C"
+  r zadd "$Q" 9000000000000000 "$(entry "$B")" 9000000000000001 "$(entry "$C")"
+  is "$(release "$A")" '9 0'
+  is "$(release "$A")" '2  0'
+  is "$(r get "$L")" "$B"
+  is "$(queue)" 3
 }
 
 @test "no entry survives those who wait: the queue lasts two minutes from the last look" {
