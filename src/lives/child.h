@@ -34,7 +34,7 @@ struct child_plan {
 	const sigset_t	*mask;		/* the caller's */
 	bool		 ignore_chld;	/* the caller ignored SIGCHLD */
 	unsigned int	 closed;	/* bit n: descriptor n was closed */
-	const struct guard *guard;
+	struct guard	*guard;
 };
 
 /*

@@ -24,23 +24,14 @@
 
 #define ROUNDS_MAX 100
 
-enum message_kind { MESSAGE_GROUP, MESSAGE_UNTIL, MESSAGE_MARK };
-
-struct message {
-	enum message_kind kind;
-	union {
-		pid_t group;
-		int64_t kill_at;
-		char mark[64];
-	} u;
-};
-
 int
 guard_init(struct guard *g, struct fault *fault)
 {
 	int ends[2];
 
-	*g = (struct guard) { .fd = -1, .guard_fd = -1 };
+	*g = (struct guard) {
+		.fd = -1, .guard_fd = -1, .orders.kill_at = CLOCK_NEVER
+	};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 		0, ends) == -1)
 		return fault_set(fault, FAULT_SYSTEM, errno,
@@ -107,37 +98,28 @@ watch(int line, const struct strays *children)
 	struct strays command = *children;
 	struct pollfd fds[2] = { { .fd = line, .events = POLLIN },
 		{ .events = POLLIN } };
-	int64_t kill_at = CLOCK_NEVER;
-	char mark[sizeof(command.mark)] = "";
-	struct message m;
+	struct guard_orders orders = { .kill_at = CLOCK_NEVER }, news;
 	ssize_t n;
 
 	fds[1].fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
 	for (;;) {
 		/* All news first: the clock judges by the newest. */
-		while ((n = recv(line, &m, sizeof(m), 0)) == sizeof(m)) {
-			switch (m.kind) {
-			case MESSAGE_GROUP:
-				command.group = m.u.group;
-				break;
-			case MESSAGE_UNTIL:
-				arm(fds[1].fd, kill_at = m.u.kill_at);
-				break;
-			case MESSAGE_MARK:
-				memcpy(mark, m.u.mark, sizeof(mark));
-				break;
-			}
+		while ((n = recv(line, &news, sizeof(news), 0)) ==
+		    sizeof(news)) {
+			orders = news;
+			arm(fds[1].fd, orders.kill_at);
 		}
+		command.group = orders.group;
 		if (n == 0) {
 			/* rlock is gone, and nobody's parent any more. */
 			command.root = 0;
-			memcpy(command.mark, mark, sizeof(mark));
+			memcpy(command.mark, orders.mark, sizeof(command.mark));
 			end_all(&command);
 			return;
 		}
-		if (kill_at <= clock_now()) {
+		if (orders.kill_at <= clock_now()) {
 			end_all(&command);
-			arm(fds[1].fd, kill_at = CLOCK_NEVER);
+			arm(fds[1].fd, orders.kill_at = CLOCK_NEVER);
 		}
 		poll(fds, 2, -1);
 	}
@@ -166,36 +148,33 @@ guard_start(struct guard *g, const struct strays *children, struct fault *fault)
 }
 
 static void
-tell(const struct guard *g, const struct message *m)
+tell(const struct guard *g)
 {
 	/* Full only when the guard is stopped, gone only when it was killed:
 	   then PDEATHSIG is what is left. */
-	(void)send(g->fd, m, sizeof(*m), MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)send(g->fd, &g->orders, sizeof(g->orders),
+	    MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void
 guard_mark(struct guard *g, const char *mark)
 {
-	struct message m = { .kind = MESSAGE_MARK };
-
-	snprintf(m.u.mark, sizeof(m.u.mark), "%s", mark);
-	tell(g, &m);
+	snprintf(g->orders.mark, sizeof(g->orders.mark), "%s", mark);
 }
 
 void
 guard_until(struct guard *g, int64_t kill_at)
 {
-	struct message m = { .kind = MESSAGE_UNTIL, .u.kill_at = kill_at };
-
-	tell(g, &m);
+	g->orders.kill_at = kill_at;
+	if (g->orders.group > 0)
+		tell(g);
 }
 
 void
-guard_join(const struct guard *g)
+guard_join(struct guard *g)
 {
-	struct message m = { .kind = MESSAGE_GROUP, .u.group = getpid() };
-
-	tell(g, &m);
+	g->orders.group = getpid();
+	tell(g);
 }
 
 void

@@ -15,10 +15,18 @@
 #include "base/fault.h"
 #include "lives/strays.h"
 
+/* All that the guard knows, told anew as a whole whenever it changes. */
+struct guard_orders {
+	pid_t	 group;		/* the command's; 0: not started */
+	int64_t	 kill_at;	/* CLOCK_NEVER: when rlock is gone */
+	char	 mark[64];	/* see strays.h */
+};
+
 struct guard {
 	pid_t	 pid;		/* 0: not running */
 	int	 fd;		/* our end of the line to it, -1 */
 	int	 guard_fd;	/* its end until guard_start, -1 */
+	struct guard_orders orders;
 };
 
 /*
@@ -35,23 +43,26 @@ int guard_init(struct guard *, struct fault *);
 int guard_start(struct guard *, const struct strays *, struct fault *);
 
 /*
- * Tell it what the command's processes have in their environment; before
- * guard_join.  mark: at most 63 bytes.
+ * What the command's processes have in their environment, at most 63 bytes;
+ * told by guard_join.
  */
 void guard_mark(struct guard *, const char *mark);
 
 /*
- * Tell it to KILL the command's group, and its strays, at kill_at unless it is
+ * It is to KILL the command's group, and its strays, at kill_at unless it is
  * told anew (CLOCK_NEVER: only when rlock is gone: when the loss is only to be
- * told, or rlock itself is suspended).  Told before the step it allows.
+ * told, or rlock itself is suspended).  Told before the step it allows; before
+ * the command has started, by guard_join.
  */
 void guard_until(struct guard *, int64_t kill_at);
 
 /*
- * To be called by the command's process between fork and exec, when it leads
- * its group: from here on it is guarded.  Async-signal-safe.
+ * To be called by the command's process between vfork and exec, when it leads
+ * its group: from here on it is guarded, until the moment set.  Since vfork
+ * shares the memory, rlock's *g knows the group from then on, too.
+ * Async-signal-safe.
  */
-void guard_join(const struct guard *);
+void guard_join(struct guard *);
 
 /* End the guard without waiting for it: the group's number is free to be
  * used by others from here on. */
