@@ -43,6 +43,7 @@ good  live-3         live   N=3 MAXF=1 LTL CALM JUST CRASH FREEZE LOSE DELLOCK R
 good  live-3-killed  live   N=3 MAXF=2 LTL CALM JUST CRASH
 good  abandoned      all    N=2 G=3 MAXF=2 SILENT HALF CUT
 good  four           all    N=4 WAKE
+good  more-dead      all    N=3 MAXF=1 BATCH=1 WAKE CRASH WAITERS_CRASH
 good  leftovers      all    N=2 PHANTOM=2 PHANTOM_HOLDER WAKE
 bad   NO_PROOF       mutex  N=3 MAXF=1 FREEZE
 bad   NO_SENT_AT     mutex  N=2 MAXF=1 FREEZE
@@ -62,12 +63,12 @@ bad   NO_CLEAN       orphan N=2 MAXF=1 SILENT
 bad   NO_TELL        orphan N=2 MAXF=1 LEAVE
 bad   NO_SERVE       served N=2
 bad   FREE_BLIND     served N=2
+bad   NO_AGAIN       wake   N=3 MAXF=1 BATCH=1 CRASH WAITERS_CRASH
+bad   LATER_TICKET   ticket N=2 MAXF=1 CUT
 bad   RENEW_GT       ttl    N=2 MAXF=1 DELLOCK
 bad   NO_OTHERS_LOOK live   N=3 MAXF=2 LTL CALM CRASH
 limit STRICT_ORDER   order  N=3
 limit STRICT_TWICE   twice  N=2 MAXF=1 CUT
-limit TICKET         ticket N=2 MAXF=1 CUT
-limit BATCH=1        wake   N=4 MAXF=2 CRASH WAITERS_CRASH
 END
   [[ $memory == 1000 ]] || cat <<END
 good  cut-killed     all    N=3 MAXF=2 CUT CRASH

@@ -9,6 +9,7 @@
  *
  * What may go wrong is chosen by -D, and MAXF is how much of it in one history:
  *   CRASH    a run is killed; the server may notice later, or never
+ *            (WAITERS_CRASH: only one that waits, and it is noticed at once)
  *   FREEZE   a run stands still, and may go on
  *   CUT      a connection breaks; what was sent may be lost or be carried out
  *            later; the server may notice later
@@ -54,7 +55,7 @@
  *   ttl     the lock always has an end
  *   stuck   when nothing more can happen, everybody has been served
  *   live    (LTL, with weak fairness) a waiter that lives does not wait for ever
- *   ticket  (-DTICKET) acquire answers the ticket that the queue has
+ *   ticket  acquire answers the ticket that the queue has
  * Undisturbed: never frozen, cut off, unanswered, or robbed of a message.
  *
  * What can be taken out, to see the property fail (the rows "bad"):
@@ -75,6 +76,8 @@
  *   NO_CLEAN       waiter.c: try_again: claim_clean
  *   NO_TELL        waiter.c: leave: claim_give_back while asking
  *   NO_SERVE       release.lua: serve
+ *   NO_AGAIN       release.lua: if more
+ *   LATER_TICKET   acquire.lua: ZADD answers 0: that place counts
  *   RENEW_GT       renew.lua: p>=0, not p>0
  *   NO_OTHERS_LOOK timing.c: timing_look_ms: rank > 0
  *
@@ -83,10 +86,6 @@
  *     the server reads UNSUBSCRIBE and the acquire apart (STRICT_ORDER)
  *   - what a broken connection carries may be carried out when its run is over:
  *     the lock is then nobody's for one TTL (STRICT_TWICE)
- *   - who asks again after an unread answer is told a later ticket than the
- *     queue has (TICKET)
- *   - who waits behind more dead ones than one script drops, or exactly as
- *     many, is not told, and has its far timer (BATCH=1)
  *
  * To read a failure: build/model/ROW/history has what happened, one step a
  * line, "N:" being run N; tokens are 1 to G of run 0, the next G of run 1, and
@@ -112,7 +111,7 @@
 #define PHANTOM 0
 #endif
 #ifndef BATCH
-#define BATCH 255		/* prelude.lua: BATCH */
+#define BATCH 255		/* prelude.lua: BATCH, as far as any queue here */
 #endif
 /* JUST: only those properties that are named beside it. */
 #ifndef JUST
@@ -123,6 +122,7 @@
 #define SERVED
 #define TTL
 #define STUCK
+#define TICKET
 #endif
 #ifdef PHANTOM_HOLDER
 #define PH 1
@@ -353,7 +353,6 @@ inline serve(me, was_changed) {
 	do
 	:: b == BATCH -> more = 1; break
 	:: else ->
-		b++;
 		head();
 		if
 		:: e == 0 -> break
@@ -363,6 +362,7 @@ inline serve(me, was_changed) {
 		:: e != 0 && e != me && GONE_AWAY(e) ->
 #endif
 			qt[e] = 0;			/* ZREM */
+			b++;
 			publish(e, LOOK);
 			changed = 1
 		:: else ->
@@ -449,7 +449,11 @@ inline acquire(t, join, ticket) {
 		fi;
 		if
 		:: qt[t] == 0 -> qt[t] = tk		/* ZADD NX */
+#ifdef LATER_TICKET
 		:: else
+#else
+		:: else -> tk = qt[t]			/* ZRANK, ZRANGE */
+#endif
 		fi;
 		if
 		:: P[OWNER(t)].arrived == 0 && CURRENT(t) && join ->
@@ -492,6 +496,9 @@ inline release(t) {
 	serve(0, 1);
 #else
 	more = 0; refused = 0;
+#endif
+#ifndef NO_AGAIN
+	r = (more -> FULL : r);
 #endif
 	check_served()
 }
@@ -581,7 +588,8 @@ inline check() {
 				fi
 			:: !P[i].frozen && (P[i].st == ASKING || P[i].st == PAUSING ||
 			    P[i].st == CLEANING || P[i].st == LEAVING ||
-			    P[i].op == RELEASE) -> prompt = 1
+			    P[i].op == RELEASE ||
+			    P[i].st == RELEASING && P[i].ans == FULL) -> prompt = 1
 			:: else
 			fi;
 			i++
@@ -803,7 +811,11 @@ inline answer(p) {
 		:: P[p].queued -> ask(p, JOIN)
 		:: else -> ask(p, TAKE)
 		fi
-	:: P[p].st == LEAVING -> done(p)
+	:: P[p].st == LEAVING ->			/* claim.c: claim_given_back */
+		if
+		:: r == FULL -> ask(p, RELEASE)
+		:: else -> done(p)
+		fi
 	:: P[p].st == HOLDING ->			/* lease.c: read_renewal */
 		if
 		:: r == OURS
@@ -987,7 +999,7 @@ end:	do
 #define ON_ITS_WAY(p) (P[p].st != IDLE && P[p].st < DONE)
 
 #ifdef WAITERS_CRASH
-#define CRASHES(p) (P[p].st == QUEUED)
+#define CRASHES(p) (P[p].st == QUEUED && L != TOK(p))
 #else
 #define CRASHES(p) 1
 #endif
@@ -1005,6 +1017,9 @@ end:	do
 	:: d_step { faults < MAXF && ON_ITS_WAY(p) && CRASHES(p) ->
 		SAY(("%d: CRASH\n", p)); faults++;
 		leave_behind(p, 1, 0);
+#ifdef WAITERS_CRASH
+		drop_former(p);
+#endif
 		P[p].st = DEAD;
 		P[p].near = 0; P[p].tick = 0; P[p].arrived = 0; P[p].queued = 0;
 		P[p].renewed = 0; P[p].frozen = 0; P[p].stale = 0;
