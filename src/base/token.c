@@ -148,21 +148,17 @@ take_field(const char **text, size_t *len, bool last, char *out, size_t cap)
 	*len -= n;
 }
 
-static void
-format_time(const char *digits, char *out, size_t cap)
+const char *
+token_time(int64_t ms, char *out, size_t cap)
 {
-	const char *why;
+	time_t s = (time_t)(ms / 1000);
 	struct tm tm;
-	int64_t ms;
-	time_t s;
 
 	out[0] = '\0';
-	if (parse_count(digits, 0, STARTED_MAX_MS, &ms, &why) == -1)
-		return;
-	s = (time_t)(ms / 1000);
-	if (localtime_r(&s, &tm) == NULL ||
+	if (ms < 0 || ms > STARTED_MAX_MS || localtime_r(&s, &tm) == NULL ||
 	    strftime(out, cap, "%Y-%m-%d %H:%M:%S", &tm) == 0)
 		out[0] = '\0';
+	return out;
 }
 
 void
@@ -195,7 +191,9 @@ token_describe(const char *text, size_t len, char *out, size_t cap)
 	take_field(&text, &len, true, note, sizeof(note));
 	if (parse_count(pid, 1, INT32_MAX, &number, &why) == -1)
 		pid[0] = '\0';
-	format_time(started, when, sizeof(when));
+	when[0] = '\0';
+	if (parse_count(started, 0, STARTED_MAX_MS, &number, &why) == 0)
+		token_time(number, when, sizeof(when));
 	snprintf(out, cap, "%s%s%s%s%s%s%s%s%s",
 	    *user != '\0' ? user : "somebody", *host != '\0' ? "@" : "", host,
 	    *pid != '\0' ? ", pid " : "", pid,

@@ -45,6 +45,10 @@ bool token_is_ours(const char *text, size_t len);
  */
 void token_describe(const char *text, size_t len, char *out, size_t cap);
 
+/* ms since 1970 as local time to the second, into out; "" when it is beyond
+ * what can be shown.  Returns out. */
+const char *token_time(int64_t ms, char *out, size_t cap);
+
 /* A number from 0 to bound - 1, evenly; for jitter, so it never fails. */
 uint32_t token_random(uint32_t bound);
 

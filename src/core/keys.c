@@ -53,7 +53,9 @@ keys_init(struct keys *keys, const char *prefix, const char *key)
 	memset(keys, 0, sizeof(*keys));
 	if ((keys->lock = join(prefix, key, "")) == NULL ||
 	    (keys->queue = side_key("queue", keys->lock)) == NULL ||
-	    (keys->holds = side_key("holds", keys->lock)) == NULL) {
+	    (keys->holds = side_key("holds", keys->lock)) == NULL ||
+	    (keys->done = side_key("done", keys->lock)) == NULL ||
+	    (keys->fence = side_key("fence", keys->lock)) == NULL) {
 		keys_release(keys);
 		return -1;
 	}
@@ -66,5 +68,7 @@ keys_release(struct keys *keys)
 	free(keys->lock);
 	free(keys->queue);
 	free(keys->holds);
+	free(keys->done);
+	free(keys->fence);
 	memset(keys, 0, sizeof(*keys));
 }

@@ -12,6 +12,8 @@ struct keys {
 	char	*lock;
 	char	*queue;		/* sorted set: who waits */
 	char	*holds;		/* sorted set: nested runs */
+	char	*done;		/* string: marker of --once */
+	char	*fence;		/* string: the last number of --fence */
 };
 
 /* 0, or -1 without memory (then *keys is released). */

@@ -1,27 +1,61 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock: see lock.h.  Which script an operation is and what its reply means
- * is said here and in the scripts' head comments, nowhere else.
+ * lock: see lock.h.  Which script an operation is, and with which arguments, is
+ * said here and in the scripts' head comments, nowhere else.
  */
 #include "core/lock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/parse.h"
 #include "core/script.h"
 
+/* The tokens in text, one blank between them; NULL without memory. */
+static char *
+only_tokens(const char *text)
+{
+	char *out = malloc(strlen(text) + 1), *p = out;
+	size_t len;
+
+	if (out == NULL)
+		return NULL;
+	for (; *text != '\0'; text += len) {
+		text += strspn(text, " ");
+		len = strcspn(text, " ");
+		if (!token_is_ours(text, len))
+			continue;
+		if (p != out)
+			*p++ = ' ';
+		memcpy(p, text, len);
+		p += len;
+	}
+	*p = '\0';
+	return out;
+}
+
 int
-lock_init(struct lock *lock, const char *prefix, const char *key,
-    int64_t ttl_ms, struct fault *fault)
+lock_init(struct lock *lock, const struct lock_spec *spec, struct fault *fault)
 {
 	memset(lock, 0, sizeof(*lock));
-	if (keys_init(&lock->keys, prefix, key) == -1)
+	if (keys_init(&lock->keys, spec->prefix, spec->key) == -1 ||
+	    (lock->above = only_tokens(spec->above)) == NULL) {
+		keys_release(&lock->keys);
 		return fault_set(fault, FAULT_SYSTEM, 0, "no memory");
-	lock->ttl_ms = ttl_ms;
-	snprintf(lock->ttl_text, sizeof(lock->ttl_text), "%" PRId64, ttl_ms);
+	}
+	lock->ttl_ms = spec->ttl_ms;
+	snprintf(lock->ttl_text, sizeof(lock->ttl_text), "%" PRId64,
+	    spec->ttl_ms);
+	if (spec->slots > 0)
+		snprintf(lock->kind, sizeof(lock->kind), "j%d",
+		    spec->slots % 10000);
+	else
+		strcpy(lock->kind, spec->slots == LOCK_SHARED ? "s0" : "x0");
+	lock->once = spec->once;
+	lock->fence = spec->fence;
 	strcpy(lock->ticket, "0");
+	lock_begin(lock);
 	return 0;
 }
 
@@ -29,6 +63,42 @@ void
 lock_release(struct lock *lock)
 {
 	keys_release(&lock->keys);
+	free(lock->above);
+	lock->above = NULL;
+}
+
+void
+lock_begin(struct lock *lock)
+{
+	strcpy(lock->slot, "-1");
+	lock->fence_text[0] = '\0';
+}
+
+void
+lock_asked(struct lock *lock)
+{
+	if (strcmp(lock->slot, "-1") == 0)
+		strcpy(lock->slot, "?");
+}
+
+static bool
+is_exclusive(const struct lock *lock)
+{
+	return lock->kind[0] == 'x';
+}
+
+bool
+lock_takes_fast(const struct lock *lock)
+{
+	return is_exclusive(lock) && !lock->once && !lock->fence &&
+	    lock->above[0] == '\0';
+}
+
+bool
+lock_frees_fast(const struct lock *lock)
+{
+	return is_exclusive(lock) && !lock->crowded && !lock->nested &&
+	    lock->terms.cool_ms == 0 && lock->terms.done_ms == 0;
 }
 
 static void
@@ -37,29 +107,87 @@ add(struct request *request, const char *arg)
 	request->argv[request->argc++] = arg;
 }
 
-/* EVAL with the lock's key alone, or with its side keys too. */
+/* EVAL with the first count of the lock's keys. */
 static void
-begin(struct request *request, const char *script, bool side_keys,
+begin(struct request *request, const char *script, int count,
     const struct lock *lock)
 {
+	static const char *const counts[] = { "0", "1", "2", "3", "4", "5" };
+	const struct keys *k = &lock->keys;
+	const char *const keys[] = { k->lock, k->queue, k->holds, k->done,
+		k->fence };
+	int i;
+
 	add(request, "EVAL");
 	add(request, script);
-	add(request, side_keys ? "3" : "1");
-	add(request, lock->keys.lock);
-	if (side_keys) {
-		add(request, lock->keys.queue);
-		add(request, lock->keys.holds);
-	}
+	add(request, counts[count]);
+	for (i = 0; i < count; i++)
+		add(request, keys[i]);
+}
+
+static void
+begin_fast(struct request *request, const char *script, int count,
+    const struct lock *lock)
+{
+	begin(request, script, count, lock);
 	add(request, lock->token);
+}
+
+/* With the lock's entry in the queue, which also says who asks for what. */
+static void
+begin_full(struct request *request, const char *script, const struct lock *lock)
+{
+	begin(request, script, 5, lock);
+	snprintf(request->entry, sizeof(request->entry), "%s:%s:%d:%s",
+	    lock->kind, lock->ttl_text, lock->once ? 1 : 0, lock->token);
+	add(request, request->entry);
+}
+
+static void
+add_number(struct request *request, int i, int64_t number)
+{
+	snprintf(request->numbers[i], sizeof(request->numbers[i]), "%" PRId64,
+	    number);
+	add(request, request->numbers[i]);
 }
 
 static void
 request_acquire(const struct lock *lock, struct request *request, bool join)
 {
-	begin(request, script_acquire, true, lock);
-	add(request, lock->ttl_text);
+	begin_full(request, script_acquire, lock);
 	add(request, join ? "1" : "0");
 	add(request, lock->ticket);
+	add(request, lock->slot);
+	add(request, lock->above);
+	add(request, lock->fence ? "1" : "0");
+}
+
+static void
+request_renew(const struct lock *lock, struct request *request)
+{
+	if (is_exclusive(lock) && !lock->nested) {
+		begin_fast(request, script_renew, 1, lock);
+		add(request, lock->ttl_text);
+		return;
+	}
+	begin(request, script_extend, 1, lock);
+	if (lock->nested) {
+		request->argv[2] = "2";
+		add(request, lock->keys.holds);
+	}
+	add(request, lock->token);
+	add(request, lock->ttl_text);
+	add(request, lock->slot);
+}
+
+static void
+request_release(const struct lock *lock, struct request *request)
+{
+	begin_full(request, script_release, lock);
+	add(request, lock->slot);
+	add_number(request, 0, lock->terms.cool_ms);
+	add_number(request, 1, lock->terms.done_ms);
+	add_number(request, 2, lock->terms.run_ms);
 }
 
 void
@@ -69,7 +197,7 @@ lock_request(const struct lock *lock, enum lock_op op, struct request *request)
 	request->listen = false;
 	switch (op) {
 	case LOCK_TAKE:
-		begin(request, script_take, true, lock);
+		begin_fast(request, script_take, 3, lock);
 		add(request, lock->ttl_text);
 		break;
 	case LOCK_JOIN:
@@ -85,167 +213,19 @@ lock_request(const struct lock *lock, enum lock_op op, struct request *request)
 		request_acquire(lock, request, false);
 		break;
 	case LOCK_RENEW:
-		begin(request, script_renew, false, lock);
-		add(request, lock->ttl_text);
+		request_renew(lock, request);
 		break;
 	case LOCK_FREE:
-		begin(request, script_free, true, lock);
+		begin_fast(request, script_free, 3, lock);
 		break;
 	case LOCK_RELEASE:
-		begin(request, script_release, true, lock);
-		add(request, lock->ttl_text);
+		request_release(lock, request);
+		break;
+	case LOCK_STATUS:
+		begin(request, script_status, 5, lock);
+		break;
+	case LOCK_BREAK:
+		begin(request, script_break, 5, lock);
 		break;
 	}
-}
-
-static void
-read_error(struct answer *answer, const char *error)
-{
-	answer->verdict = VERDICT_ERROR;
-	answer->refusal = refusal_of(error, &answer->fault);
-}
-
-static void
-read_text(const struct reply *reply, char *out, size_t cap)
-{
-	size_t len;
-	const char *text = reply_text(reply, &len);
-
-	snprintf(out, cap, "%.*s", (int)(len < cap ? len : cap),
-	    text == NULL ? "" : text);
-}
-
-static bool
-is_acquire(enum lock_op op)
-{
-	return op == LOCK_JOIN || op == LOCK_QUEUE || op == LOCK_ASK;
-}
-
-static bool
-is_ticket(const struct reply *reply)
-{
-	return reply_int(reply, -1) > 0;
-}
-
-/* Is it a reply that the script of op gives?  See the head of each. */
-static bool
-has_form(enum lock_op op, const struct reply *reply)
-{
-	size_t len;
-
-	switch (reply_int(reply_at(reply, 0), -1)) {
-	case SCRIPT_OK:
-		return true;
-	case SCRIPT_HELD:
-		if (reply_text(reply_at(reply, 1), &len) == NULL)
-			return false;
-		return !is_acquire(op) ||
-		    (reply_int(reply_at(reply, 2), -2) >= -1 &&
-			reply_int(reply_at(reply, 3), -1) >= 0 &&
-			is_ticket(reply_at(reply, 4)));
-	case SCRIPT_GONE:
-		return op != LOCK_TAKE && !is_acquire(op);
-	case SCRIPT_FULL:
-		return op == LOCK_TAKE || op == LOCK_FREE ||
-		    (op == LOCK_RELEASE &&
-			reply_int(reply_at(reply, 1), -1) >= 0);
-	case SCRIPT_MISFIT:
-		return is_acquire(op);
-	}
-	return false;
-}
-
-/* {1, holder, left, rank, ticket}; the last three of acquire only. */
-static void
-read_held(struct lock *lock, enum lock_op op, const struct reply *reply,
-    struct answer *answer)
-{
-	const struct reply *holder = reply_at(reply, 1);
-	size_t len;
-	const char *text = reply_text(holder, &len);
-
-	answer->verdict = VERDICT_HELD;
-	read_text(holder, answer->holder, sizeof(answer->holder));
-	/* Empty: a queue that is being served; free, but not for us yet. */
-	answer->foreign = len > 0 && !token_is_ours(text, len);
-	answer->left_ms = reply_int(reply_at(reply, 2), -1);
-	answer->rank = reply_int(reply_at(reply, 3), 0);
-	if (is_acquire(op))
-		read_text(reply_at(reply, 4), lock->ticket,
-		    sizeof(lock->ticket));
-}
-
-static void
-read_ours(struct lock *lock, enum lock_op op, const struct reply *reply,
-    struct answer *answer)
-{
-	answer->verdict = VERDICT_OURS;
-	if (is_acquire(op))
-		lock->crowded = reply_int(reply_at(reply, 1), 0) > 0;
-	else if (op == LOCK_RELEASE)
-		answer->unheard = reply_int(reply_at(reply, 1), 0) == 1;
-}
-
-void
-lock_read(struct lock *lock, enum lock_op op, const struct reply *reply,
-    struct answer *answer)
-{
-	const char *error = reply_error(reply);
-	char key[200];
-
-	memset(answer, 0, sizeof(*answer));
-	if (error != NULL) {
-		read_error(answer, error);
-		return;
-	}
-	switch (has_form(op, reply) ? reply_int(reply_at(reply, 0), -1) : -1) {
-	case SCRIPT_OK:
-		read_ours(lock, op, reply, answer);
-		return;
-	case SCRIPT_HELD:
-		read_held(lock, op, reply, answer);
-		return;
-	case SCRIPT_GONE:
-		answer->verdict = VERDICT_GONE;
-		return;
-	case SCRIPT_FULL:
-		answer->verdict = VERDICT_FULL;
-		answer->released =
-		    reply_int(reply_at(reply, 1), -1) == SCRIPT_OK;
-		return;
-	case SCRIPT_MISFIT:
-		answer->verdict = VERDICT_ERROR;
-		answer->refusal = REFUSAL_UNFIT;
-		read_text(reply_at(reply, 1), key, sizeof(key));
-		fault_set(&answer->fault, FAULT_UNFIT, 0,
-		    "the key %s on the "
-		    "server is not a lock and was not touched (choose another "
-		    "-k or --prefix)",
-		    key);
-		return;
-	}
-	answer->verdict = VERDICT_ERROR;
-	answer->refusal = REFUSAL_UNFIT;
-	fault_set(&answer->fault, FAULT_UNFIT, 0,
-	    "the server's answer makes no sense (is it Redis 5.0 or later?)");
-}
-
-enum message
-lock_message(const char *text, size_t len, int64_t *left_ms)
-{
-	static const char first[] = "first:", grant[] = "grant";
-	size_t head = strlen(first);
-	char number[24];
-	const char *why;
-
-	if (len == strlen(grant) && memcmp(text, grant, len) == 0)
-		return MESSAGE_GRANT;
-	if (len <= head || len - head >= sizeof(number) ||
-	    memcmp(text, first, head) != 0)
-		return MESSAGE_LOOK;
-	snprintf(number, sizeof(number), "%.*s", (int)(len - head),
-	    text + head);
-	if (parse_count(number, 0, INT64_MAX, left_ms, &why) == -1)
-		*left_ms = -1;
-	return MESSAGE_FIRST;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock: the rules of one lock.  It says which script to run with which
- * arguments and reads the reply; it does no I/O and reads no clock.
+ * lock: the rules of one lock: which script to run with which arguments.  What
+ * the server answers is read by answer.  No I/O, no clock.
  */
 #ifndef RLOCK_LOCK_H
 #define RLOCK_LOCK_H
@@ -12,8 +12,6 @@
 #include "base/fault.h"
 #include "base/token.h"
 #include "core/keys.h"
-#include "core/refusal.h"
-#include "core/reply.h"
 
 /* What can be asked of the server. */
 enum lock_op {
@@ -23,77 +21,85 @@ enum lock_op {
 	LOCK_QUEUE,	/* as LOCK_JOIN, but without listening */
 	LOCK_RENEW,
 	LOCK_FREE,	/* release it, if nobody waits */
-	LOCK_RELEASE	/* release it or leave the queue; serve who waits */
+	LOCK_RELEASE,	/* release it or leave the queue; serve who waits */
+	LOCK_STATUS,	/* read by core/snapshot, as BREAK is */
+	LOCK_BREAK
+};
+
+#define LOCK_SHARED	(-1)	/* slots: any number, but nobody exclusively */
+
+/* What kind of lock is wanted. */
+struct lock_spec {
+	const char	*prefix;
+	const char	*key;
+	int64_t		 ttl_ms;
+	int		 slots;		/* 0: exclusive; LOCK_SHARED; N at most,
+					   1 to 4096 */
+	bool		 once;		/* not if it was done before */
+	bool		 fence;		/* number the acquisition */
+	const char	*above;		/* the tokens that we run under, blanks
+					   between; what is none is left out */
+};
+
+/* How the lock is given back. */
+struct lock_terms {
+	int64_t		 cool_ms;	/* the place stays taken so long */
+	int64_t		 done_ms;	/* "done" is remembered so long; 0: not */
+	int64_t		 run_ms;	/* for the marker: how long it took */
 };
 
 struct lock {
 	struct keys	 keys;
 	int64_t		 ttl_ms;
 	char		 ttl_text[24];
+	char		 kind[8];	/* "x0", "s0" or "jN" */
+	bool		 once;
+	bool		 fence;
+	char		*above;		/* "" when none */
 	char		 token[TOKEN_MAX];
+	char		 slot[8];	/* ours; "-1": none; "?": not known */
+	char		 fence_text[24]; /* number of the acquisition, or "" */
 	char		 ticket[24];	/* place in the queue; "0": none yet */
 	bool		 crowded;	/* somebody waited at our last proof */
+	bool		 nested;	/* others may be in it by nesting */
+	struct lock_terms terms;
 };
 
-#define REQUEST_ARGS_MAX 12
+#define REQUEST_ARGS_MAX 16
 
 /*
- * One script to run: EVAL's arguments.  The pointers are into the lock and
- * into static text, valid until the lock changes.
+ * One script to run: EVAL's arguments.  The pointers are into the lock, the
+ * request itself and static text, valid until one of them changes.
  */
 struct request {
 	int		 argc;
 	const char	*argv[REQUEST_ARGS_MAX];
+	char		 entry[TOKEN_MAX + 40];
+	char		 numbers[3][24];
 	bool		 listen;	/* subscribe to channel in the same
 					   step (MULTI ... EXEC) */
 	char		 channel[6 + TOKEN_ID_LEN + 1];
 };
 
-enum verdict {
-	VERDICT_OURS,	/* taken, proven, renewed, released */
-	VERDICT_HELD,	/* somebody else holds it: holder */
-	VERDICT_GONE,	/* nobody holds it */
-	VERDICT_FULL,	/* ask LOCK_RELEASE (again), or the full acquire */
-	VERDICT_ERROR	/* refusal and fault tell */
-};
-
-struct answer {
-	enum verdict	 verdict;
-	enum refusal	 refusal;	/* ERROR */
-	struct fault	 fault;		/* ERROR */
-	int64_t		 left_ms;	/* HELD, of JOIN, ASK and QUEUE: until
-					   the lease is over; -1: has no end */
-	int64_t		 rank;		/* the same: 0 is the head */
-	bool		 foreign;	/* HELD: not by an rlock */
-	bool		 released;	/* FULL, of RELEASE: it was ours, and is
-					   released; others are to be served */
-	bool		 unheard;	/* RELEASE: PUBLISH was refused */
-	char		 holder[TOKEN_MAX]; /* HELD: its token, maybe cut */
-};
-
-/* What a waiter hears on its channel. */
-enum message {
-	MESSAGE_LOOK,	/* ask now; also all that is not understood */
-	MESSAGE_GRANT,	/* the lock is handed over: ask, to prove it */
-	MESSAGE_FIRST	/* head of the queue now: look in left_ms */
-};
-
-/* 0, or -1 and a fault.  lock_release frees what it holds (not the lock). */
-int lock_init(struct lock *, const char *prefix, const char *key,
-    int64_t ttl_ms, struct fault *);
+/*
+ * 0, or -1 and a FAULT_SYSTEM without memory.  It has no token yet.
+ * lock_release frees what it holds (not the lock).
+ */
+int lock_init(struct lock *, const struct lock_spec *, struct fault *);
 void lock_release(struct lock *);
+
+/* A new token is in place: forget what was known of the former. */
+void lock_begin(struct lock *);
+
+/* An acquire was sent: it may hold a slot, and which is not known. */
+void lock_asked(struct lock *);
+
+/* May the fast scripts be asked: one holder, and nothing to be settled when
+ * it is taken (LOCK_TAKE), or given back (LOCK_FREE)? */
+bool lock_takes_fast(const struct lock *);
+bool lock_frees_fast(const struct lock *);
 
 /* Fill *request with what to send for op. */
 void lock_request(const struct lock *, enum lock_op op, struct request *);
-
-/*
- * Read the reply to op into *answer, and keep the ticket.  Anything that is
- * not of the script's form is an ERROR (REFUSAL_UNFIT).
- */
-void lock_read(struct lock *, enum lock_op op, const struct reply *,
-    struct answer *);
-
-/* Read a message; *left_ms is set for MESSAGE_FIRST only, -1: no end. */
-enum message lock_message(const char *text, size_t len, int64_t *left_ms);
 
 #endif

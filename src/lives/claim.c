@@ -4,10 +4,13 @@
  */
 #include "lives/claim.h"
 
+#include "core/answer.h"
+
 static int
 fresh_token(struct claim *c, struct fault *fault)
 {
 	c->tried = c->unsure = c->stale = false;
+	lock_begin(c->lock);
 	if (token_make(c->owner, c->lock->token) == 0)
 		return 0;
 	return fault_set(fault, FAULT_SYSTEM, 0, "no random numbers");
@@ -23,11 +26,28 @@ claim_init(struct claim *c, const struct config *cfg, struct voter *voter,
 	return fresh_token(c, fault);
 }
 
+enum lock_op
+claim_full_op(const struct claim *c, const struct patience *patience)
+{
+	return patience_one_try(patience) ? LOCK_ASK :
+	    c->deaf			  ? LOCK_QUEUE :
+					    LOCK_JOIN;
+}
+
+enum lock_op
+claim_first_op(const struct claim *c, const struct patience *patience)
+{
+	return c->tried || patience->queued ? claim_full_op(c, patience) :
+	    lock_takes_fast(c->lock)	    ? LOCK_TAKE :
+					      LOCK_ASK;
+}
+
 void
 claim_ask(struct claim *c, enum lock_op op)
 {
 	c->tried = true;
 	voter_ask(c->voter, c->lock, op, c->cfg->command_timeout_ms, false);
+	lock_asked(c->lock);
 }
 
 bool
@@ -82,7 +102,7 @@ claim_given_back(struct claim *c, const struct reply *reply, int64_t limit_ms)
 {
 	struct answer answer;
 
-	lock_read(c->lock, LOCK_RELEASE, reply, &answer);
+	answer_read(c->lock, LOCK_RELEASE, reply, &answer);
 	if (answer.verdict != VERDICT_FULL)
 		return true;
 	claim_give_back(c, limit_ms);

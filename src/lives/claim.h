@@ -18,6 +18,7 @@
 
 #include "base/token.h"
 #include "core/lock.h"
+#include "core/patience.h"
 #include "redis/voter.h"
 #include "words/config.h"
 
@@ -29,12 +30,18 @@ struct claim {
 	bool	 tried;		/* the token was sent in an acquire */
 	bool	 unsure;	/* the server may know the token */
 	bool	 stale;		/* the token was abandoned: clean up first */
+	bool	 deaf;		/* we may not subscribe */
 };
 
 /* All pointers outlive it; makes the first token.  -1 and a FAULT_SYSTEM
  * without randomness. */
 int claim_init(struct claim *, const struct config *, struct voter *,
     struct lock *, const struct token_owner *, struct fault *);
+
+/* How to ask for a place in line, or only once; and before anything was asked:
+ * as cheaply as can be. */
+enum lock_op claim_full_op(const struct claim *, const struct patience *);
+enum lock_op claim_first_op(const struct claim *, const struct patience *);
 
 /* Send an acquire of any kind. */
 void claim_ask(struct claim *, enum lock_op op);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "core/answer.h"
 
 enum state {
 	STATE_HELD, /* renewing when it is time to */
@@ -134,6 +135,9 @@ read_renewal(struct lease *l, int64_t sent_at, const struct answer *answer)
 		l->fn(l->arg, LEASE_LOST, NULL);
 		break;
 	case VERDICT_FULL:
+		lease_prove(l); /* the lock knows now how to ask */
+		break;
+	case VERDICT_DONE:
 	case VERDICT_ERROR:
 		renewal_failed(l, &answer->fault, false);
 		break;
@@ -167,6 +171,7 @@ read_release(struct lease *l, const struct answer *answer)
 		memcpy(l->holder, answer->holder, sizeof(l->holder));
 		end(l, l->sent_before ? LEASE_RELEASED : LEASE_FOUND_LOST);
 		break;
+	case VERDICT_DONE: /* no release says so: answer_read sees to it */
 	case VERDICT_ERROR:
 		l->fault = answer->fault;
 		if (answer->refusal != REFUSAL_AWAY) {
@@ -187,7 +192,7 @@ on_answer(void *arg, enum lock_op op, int64_t sent_at,
 	struct answer answer;
 
 	(void)deaf; /* nothing here listens */
-	lock_read(l->lock, op, reply, &answer);
+	answer_read(l->lock, op, reply, &answer);
 	if (l->state == STATE_HELD)
 		read_renewal(l, sent_at, &answer);
 	else if (l->state == STATE_RELEASING)
@@ -320,7 +325,7 @@ lease_prove(struct lease *l)
 }
 
 void
-lease_give_back(struct lease *l)
+lease_give_back(struct lease *l, const struct lock_terms *terms)
 {
 	int64_t now = clock_now(), limit_at;
 
@@ -332,7 +337,9 @@ lease_give_back(struct lease *l)
 		return;
 	}
 	l->state = STATE_RELEASING;
-	l->op = l->lock->crowded ? LOCK_RELEASE : LOCK_FREE;
+	if (terms != NULL)
+		l->lock->terms = *terms;
+	l->op = lock_frees_fast(l->lock) ? LOCK_FREE : LOCK_RELEASE;
 	limit_at = clock_add(now, l->cfg->command_timeout_ms);
 	loop_timer_set(l->loop, &l->limit,
 	    limit_at < l->points.end_at ? limit_at : l->points.end_at);

@@ -57,9 +57,10 @@ void lease_prove(struct lease *);
 
 /*
  * Stop renewing and release, for min(--command-timeout, lease_end) at most.
- * Ends in one of the last four events, at once when the lease is over.
+ * Ends in one of the last four events, at once when the lease is over.  terms:
+ * NULL for none.
  */
-void lease_give_back(struct lease *);
+void lease_give_back(struct lease *, const struct lock_terms *);
 
 /* End lease_give_back now: LEASE_STUCK. */
 void lease_abandon(struct lease *);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "core/answer.h"
 #include "core/patience.h"
 #include "core/timing.h"
 #include "lives/claim.h"
@@ -37,7 +38,6 @@ struct waiter {
 	struct loop_timer timer; /* look, pause, or end */
 	struct loop_timer deadline;
 	struct claim claim;
-	bool deaf; /* may not subscribe */
 	bool away; /* told so */
 	int64_t retries;
 	char holder[TOKEN_MAX];
@@ -95,13 +95,10 @@ ask(struct waiter *w, enum lock_op op)
 	claim_ask(&w->claim, op);
 }
 
-/* How to ask for a place in line, or only once. */
-static enum lock_op
-full_op(const struct waiter *w)
+static void
+ask_full(struct waiter *w)
 {
-	return patience_one_try(&w->patience) ? LOCK_ASK :
-	    w->deaf			      ? LOCK_QUEUE :
-						LOCK_JOIN;
+	ask(w, claim_full_op(&w->claim, &w->patience));
 }
 
 /* Ask anew, with whatever has to come first. */
@@ -112,10 +109,8 @@ try_again(struct waiter *w)
 	if (w->claim.stale) {
 		w->state = STATE_CLEANING;
 		claim_clean(&w->claim);
-	} else if (!w->claim.tried && !w->patience.queued)
-		ask(w, LOCK_TAKE);
-	else
-		ask(w, full_op(w));
+	} else
+		ask(w, claim_first_op(&w->claim, &w->patience));
 }
 
 static void
@@ -164,7 +159,7 @@ static void
 stand(struct waiter *w, int64_t left_ms, int64_t rank)
 {
 	w->state = STATE_QUEUED;
-	if (w->deaf || (left_ms < 0 && rank == 0)) {
+	if (w->claim.deaf || (left_ms < 0 && rank == 0)) {
 		set_deadline(w, true);
 		poll_later(w);
 		return;
@@ -191,7 +186,7 @@ held(struct waiter *w, enum lock_op op, const struct answer *answer)
 	}
 	set_deadline(w, false);
 	if (!in_line) {
-		ask(w, full_op(w));
+		ask_full(w);
 		return;
 	}
 	if (!w->patience.queued)
@@ -244,7 +239,7 @@ read_answer(struct waiter *w, enum lock_op op, int64_t sent_at,
 {
 	struct answer answer;
 
-	lock_read(w->lock, op, reply, &answer);
+	answer_read(w->lock, op, reply, &answer);
 	if (answer.verdict != VERDICT_ERROR) {
 		w->patience.failures = 0;
 		if (w->away)
@@ -256,16 +251,20 @@ read_answer(struct waiter *w, enum lock_op op, int64_t sent_at,
 		ours(w, sent_at);
 		break;
 	case VERDICT_FULL:
-		ask(w, full_op(w));
+		ask_full(w);
 		break;
 	case VERDICT_HELD:
 		held(w, op, &answer);
+		break;
+	case VERDICT_DONE:
+		memcpy(w->holder, answer.marker, sizeof(w->holder));
+		finish(w, WAITER_DONE);
 		break;
 	case VERDICT_ERROR:
 		refused(w, &answer);
 		break;
 	case VERDICT_GONE:
-		break; /* no acquire says so: lock_read sees to it */
+		break; /* no acquire says so: answer_read sees to it */
 	}
 }
 
@@ -287,12 +286,12 @@ on_answer(void *arg, enum lock_op op, int64_t sent_at,
 			finish(w, WAITER_FAILED);
 		break;
 	case STATE_ASKING:
-		if (deaf && !w->deaf) {
-			w->deaf = true;
+		if (deaf && !w->claim.deaf) {
+			w->claim.deaf = true;
 			w->handlers->news(w->arg, WAITER_DEAF, NULL);
 		}
 		if (reply == NULL)
-			ask(w, full_op(w));
+			ask_full(w);
 		else
 			read_answer(w, op, sent_at, reply);
 		break;
@@ -311,7 +310,7 @@ on_message(void *arg, const char *text, size_t len)
 
 	if (w->state != STATE_QUEUED)
 		return; /* what is under way will tell */
-	switch (lock_message(text, len, &left_ms)) {
+	switch (answer_message(w->lock, text, len, &left_ms)) {
 	case MESSAGE_FIRST:
 		stand(w, left_ms, 0);
 		break;
@@ -319,7 +318,7 @@ on_message(void *arg, const char *text, size_t len)
 		ask(w, LOCK_ASK); /* proven without joining */
 		break;
 	case MESSAGE_LOOK:
-		ask(w, full_op(w));
+		ask_full(w);
 		break;
 	}
 }
@@ -354,7 +353,7 @@ on_timer(void *arg)
 	switch (w->state) {
 	case STATE_QUEUED:
 		w->retries++;
-		ask(w, full_op(w));
+		ask_full(w);
 		break;
 	case STATE_PAUSING:
 		try_again(w);
@@ -418,7 +417,7 @@ waiter_start(struct waiter *w)
 	patience_init(&w->patience, w->cfg, clock_now());
 	voter_set_owner(w->voter, &handlers, w);
 	set_deadline(w, false);
-	ask(w, LOCK_TAKE);
+	ask(w, claim_first_op(&w->claim, &w->patience));
 }
 
 void

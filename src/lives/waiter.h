@@ -20,6 +20,7 @@ struct waiter;
 
 enum waiter_end {
 	WAITER_ACQUIRED,	/* ours now */
+	WAITER_DONE,		/* done within the time of --once */
 	WAITER_BUSY,		/* somebody holds it, and the wait is over */
 	WAITER_FAILED,		/* see fault */
 	WAITER_LEFT		/* waiter_leave was called */
@@ -62,7 +63,8 @@ void waiter_start(struct waiter *);
  */
 void waiter_leave(struct waiter *);
 
-/* The token of who holds the lock, as last seen; "" when never. */
+/* The token of who holds the lock, as last seen; "" when never.  After
+ * WAITER_DONE the marker, as core/snapshot reads it. */
 const char *waiter_holder(const struct waiter *);
 
 /* Requests to take the lock beyond the first. */

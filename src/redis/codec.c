@@ -11,8 +11,6 @@
 
 #include "base/parse.h"
 
-#define WORDS_MAX 12
-
 struct codec {
 	redisReader *reader;
 };
@@ -46,7 +44,7 @@ codec_free(struct codec *codec)
 int
 codec_put(struct buf *out, int argc, const char *const *argv)
 {
-	const char *args[WORDS_MAX];
+	const char *args[CODEC_WORDS_MAX];
 	char *text = NULL;
 	long long len; /* int in 0.14, long long from 1.0 on */
 	int status;

@@ -18,7 +18,9 @@ struct codec;
 struct codec *codec_new(void);
 void codec_free(struct codec *);
 
-/* Append a command of argc words, 1 to 12, to out.  0, or -1 without memory. */
+#define CODEC_WORDS_MAX 16
+
+/* Append a command of 1 to CODEC_WORDS_MAX words to out.  0, or -1 without memory. */
 int codec_put(struct buf *out, int argc, const char *const *argv);
 
 /* Feed received bytes; without memory the next codec_next fails. */

@@ -37,6 +37,8 @@ struct expect {
 
 #define EXPECTED_MAX 64
 
+_Static_assert(REQUEST_ARGS_MAX <= CODEC_WORDS_MAX, "what codec_put takes");
+
 struct conn {
 	struct loop *loop;
 	struct wire *wire;

@@ -28,31 +28,43 @@ is_ours(const char *entry)
 }
 
 char **
-environment_new(char *const *inherited, const char *key, const char *token)
+environment_new(char *const *inherited, const struct environment *e)
 {
 	const char *outer = getenv("RLOCK_TOKENS");
-	size_t count = 0, room, i, n = 0;
+	const struct {
+		const char *name;
+		const char *value;
+	} ours[] = { { "KEY", e->key }, { "TOKEN", e->token },
+		{ "SLOT", e->slot }, { "FENCE", e->fence },
+		{ "SHARD", e->shard } };
+	size_t count = 0, room = 64, i, n = 0;
+	const size_t extra = sizeof(ours) / sizeof(ours[0]);
 	char **vector, *text;
 
 	if (outer == NULL)
 		outer = "";
 	while (inherited[count] != NULL)
 		count++;
-	room = strlen(key) + 2 * strlen(token) + strlen(outer) + 64;
-	vector = malloc((count + 4) * sizeof(*vector) + room);
+	for (i = 0; i < extra; i++)
+		room += strlen(ours[i].value) + 16;
+	room += strlen(outer) + strlen(e->token);
+	vector = malloc((count + extra + 2) * sizeof(*vector) + room);
 	if (vector == NULL)
 		return NULL;
 	for (i = 0; i < count; i++)
 		if (!is_ours(inherited[i]))
 			vector[n++] = inherited[i];
-	text = (char *)&vector[count + 4];
-	vector[n++] = text;
-	text += sprintf(text, "RLOCK_KEY=%s", key) + 1;
-	vector[n++] = text;
-	text += sprintf(text, "RLOCK_TOKEN=%s", token) + 1;
+	text = (char *)&vector[count + extra + 2];
+	for (i = 0; i < extra; i++) {
+		if (ours[i].value[0] == '\0')
+			continue;
+		vector[n++] = text;
+		text += sprintf(text, "RLOCK_%s=%s", ours[i].name,
+			    ours[i].value) + 1;
+	}
 	vector[n++] = text;
 	sprintf(text, "RLOCK_TOKENS=%s%s%s", outer, outer[0] == '\0' ? "" : " ",
-	    token);
+	    e->token);
 	vector[n] = NULL;
 	return vector;
 }

@@ -6,13 +6,22 @@
 #ifndef RLOCK_ENVIRONMENT_H
 #define RLOCK_ENVIRONMENT_H
 
+/* What the command is told, as text; "" for what this run has not. */
+struct environment {
+	const char	*key;
+	const char	*token;
+	const char	*slot;
+	const char	*fence;
+	const char	*shard;
+};
+
 /*
- * RLOCK_KEY, RLOCK_TOKEN, and RLOCK_TOKENS (inherited tokens, then this one,
- * separated by blanks); RLOCK_FENCE, RLOCK_SLOT and RLOCK_SHARD are removed.
- * NULL without memory; to be freed by environment_free.
+ * RLOCK_KEY, RLOCK_TOKEN, RLOCK_TOKENS (inherited tokens, then this one,
+ * separated by blanks), RLOCK_SLOT, RLOCK_FENCE and RLOCK_SHARD; inherited
+ * ones of which this run has none are removed.  NULL without memory; to be
+ * freed by environment_free.
  */
-char **environment_new(char *const *inherited, const char *key,
-    const char *token);
+char **environment_new(char *const *inherited, const struct environment *);
 void environment_free(char **);
 
 #endif

@@ -14,7 +14,10 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/print.h"
+#include "top/cmd_acquire.h"
 #include "top/cmd_run.h"
+#include "top/cmd_token.h"
 #include "words/config.h"
 #include "words/options.h"
 #include "words/outcome.h"
@@ -43,24 +46,15 @@ fill_descriptors(void)
 	return closed;
 }
 
-/* What was asked for goes to stdout; a full disk is an error. */
 static int
 print(const struct buf *text)
 {
-	size_t done = 0;
-	ssize_t n;
+	struct fault fault;
 
-	while (done < text->len) {
-		n = write(STDOUT_FILENO, text->data + done, text->len - done);
-		if (n == -1 && errno != EINTR) {
-			log_say(LOG_LEVEL_NORMAL, "can't write to stdout: %s",
-			    strerror(errno));
-			return EXIT_FAILURE;
-		}
-		if (n > 0)
-			done += (size_t)n;
-	}
-	return EXIT_SUCCESS;
+	if (print_all(text, &fault) == 0)
+		return EXIT_SUCCESS;
+	log_say(LOG_LEVEL_NORMAL, "%s", fault.text);
+	return EXIT_FAILURE;
 }
 
 static int
@@ -108,11 +102,13 @@ main(int argc, char **argv)
 	struct outcome outcome = { .kind = OUTCOME_ERROR };
 	struct ending ending = { .status = 0 };
 	struct config cfg;
+	int status;
 
 	config_init(&cfg);
-	if (options_read(&cfg, argc, argv, &outcome.fault) == -1) {
-		log_set_level(cfg.verbosity);
-		log_set_subject(NULL);
+	status = options_read(&cfg, argc, argv, &outcome.fault);
+	log_set_level(cfg.verbosity);
+	log_set_subject(status == 0 ? cfg.key : NULL);
+	if (status == -1) {
 		log_say(LOG_LEVEL_NORMAL, "%s", outcome.fault.text);
 		ending.status = outcome_exit_status(&outcome, &cfg);
 	} else
@@ -124,9 +120,19 @@ main(int argc, char **argv)
 			ending.status = print_version();
 			break;
 		case VERB_RUN:
-			log_set_level(cfg.verbosity);
-			log_set_subject(cfg.key);
 			ending = cmd_run(&cfg, closed);
+			break;
+		case VERB_ACQUIRE:
+			ending = cmd_acquire(&cfg);
+			break;
+		case VERB_RENEW:
+		case VERB_RELEASE:
+			ending = cmd_token(&cfg);
+			break;
+		case VERB_STATUS:
+		case VERB_BREAK:
+		case VERB_LIST:
+			ending.status = 70;
 			break;
 		}
 	config_release(&cfg);

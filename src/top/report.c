@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/signame.h"
 #include "base/token.h"
+#include "core/marker.h"
 #include "top/report_file.h"
 
 #define DESCRIPTION_MAX 400
@@ -125,6 +126,37 @@ report_lost(struct fault *told, const char *holder, bool stopping)
 }
 
 void
+report_not_ours(struct fault *told, const char *holder)
+{
+	char who[DESCRIPTION_MAX];
+
+	if (holder[0] == '\0')
+		fault_set(told, FAULT_NONE, 0,
+		    "not held: it was released, or its time was over");
+	else
+		fault_set(told, FAULT_NONE, 0,
+		    "not held under this token, but by %s (left untouched)",
+		    describe(holder, who));
+	log_say(LOG_LEVEL_NORMAL, "%s", told->text);
+}
+
+void
+report_marker(struct fault *told, const char *text)
+{
+	char who[DESCRIPTION_MAX], when[32], took[24];
+	struct marker marker;
+
+	if (marker_parse(&marker, text) == -1) {
+		fault_set(told, FAULT_NONE, 0, "skipped: done before (--once)");
+		return;
+	}
+	fault_set(told, FAULT_NONE, 0,
+	    "skipped: done at %s, in %s s, by %s (--once)",
+	    token_time(marker.ended_ms, when, sizeof(when)),
+	    seconds(marker.run_ms, took), describe(marker.token, who));
+}
+
+void
 report_stopping(const char *why, int signal)
 {
 	char name[32];
@@ -183,16 +215,15 @@ report_unheard(void)
 	    "rlock:*)");
 }
 
+/* cron mails every line; a person at a terminal wants to know. */
 static void
-say_busy(const struct config *cfg, const struct outcome *o)
+say_to_person(const char *text, const char *hint)
 {
 	enum log_level level = LOG_LEVEL_VERBOSE;
 
-	/* cron mails every line; a person at a terminal wants to know. */
 	if (!log_wants(level) && isatty(STDERR_FILENO))
 		level = LOG_LEVEL_NORMAL;
-	log_say(level, "%s%s", o->fault.text,
-	    cfg->wait_ms == 0 ? " (-w DUR waits)" : "");
+	log_say(level, "%s%s", text, hint);
 }
 
 static void
@@ -224,8 +255,12 @@ report_outcome(const struct config *cfg, const struct outcome *o, int status)
 	case OUTCOME_RAN:
 		say_ran(o);
 		break;
+	case OUTCOME_SKIPPED:
+		say_to_person(o->fault.text, "");
+		break;
 	case OUTCOME_BUSY:
-		say_busy(cfg, o);
+		say_to_person(o->fault.text,
+		    cfg->wait_ms == 0 ? " (-w DUR waits)" : "");
 		break;
 	case OUTCOME_LOST:
 		break; /* told when it happened */

@@ -42,6 +42,13 @@ void report_renewal_failed(const struct fault *, int64_t left_ms);
  */
 void report_lost(struct fault *told, const char *holder, bool stopping);
 
+/* --renew, --release: the lock is not held under that token, but by holder
+ * ("": by nobody). */
+void report_not_ours(struct fault *told, const char *holder);
+
+/* Done before: the words, left in *told for --report. */
+void report_marker(struct fault *told, const char *marker);
+
 /* The command is told to end. */
 void report_stopping(const char *why, int signal);
 

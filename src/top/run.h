@@ -7,22 +7,14 @@
 
 #include <stdbool.h>
 
-#include "base/token.h"
-#include "core/lock.h"
-#include "loop/loop.h"
-#include "redis/voter.h"
-#include "words/config.h"
+#include "top/session.h"
 #include "words/outcome.h"
 
-/* What a run is made of; all outlive it. */
+/* What a run is made of; the session outlives it. */
 struct run_parts {
-	struct loop			*loop;
-	const struct config		*cfg;
-	const struct token_owner	*owner;
-	struct lock			*lock;
-	struct voter			*voter;
-	bool				 ignore_chld;	/* as inherited */
-	unsigned int			 closed;	/* see child.h */
+	struct session	*session;
+	bool		 ignore_chld;	/* as inherited */
+	unsigned int	 closed;	/* see child.h */
 };
 
 /*

@@ -34,13 +34,35 @@ tell_guard(struct supervise *s)
 		guard_until(&s->job->guard, lease_points(s->lease).kill_at);
 }
 
+/*
+ * What is left behind when the command has run: the place stays taken until
+ * --min-hold is over, by this host's clock; a success is remembered for --once.
+ */
+static struct lock_terms
+terms(const struct supervise *s)
+{
+	const struct config *cfg = s->cfg;
+	int64_t held_ms = clock_now() - s->held_at;
+	struct lock_terms terms = { .run_ms = held_ms };
+
+	if (s->outcome->kind == OUTCOME_ERROR)
+		return terms; /* it did not start */
+	if (held_ms < cfg->min_hold_ms)
+		terms.cool_ms = cfg->min_hold_ms - held_ms;
+	if (s->outcome->kind == OUTCOME_RAN && job_status(s->job) == 0)
+		terms.done_ms = cfg->once_ms;
+	return terms;
+}
+
 static void
 release(struct supervise *s)
 {
+	struct lock_terms left = terms(s);
+
 	s->state = SUPERVISE_RELEASING;
 	loop_timer_clear(s->loop, &s->max_run);
 	loop_timer_clear(s->loop, &s->pause);
-	lease_give_back(s->lease);
+	lease_give_back(s->lease, &left);
 }
 
 /* Tell the command to end, by KILL at kill_at at the latest. */
@@ -358,10 +380,11 @@ supervise_init(struct supervise *s, struct loop *loop, const struct config *cfg,
 }
 
 int
-supervise_start(struct supervise *s, struct lease *lease,
+supervise_start(struct supervise *s, struct lease *lease, int64_t held_at,
     struct child_plan *plan, const char *token_id)
 {
 	s->lease = lease;
+	s->held_at = held_at;
 	tell_guard(s);
 	if (job_start(s->job, plan, token_id, &s->outcome->fault) == -1) {
 		s->outcome->kind = OUTCOME_ERROR;

@@ -48,6 +48,7 @@ struct supervise {
 	enum supervise_state	 state;
 	struct loop_timer	 max_run;
 	struct loop_timer	 pause;
+	int64_t			 held_at;	/* the lock, since then */
 	bool			 told_lost;	/* proven, and said so */
 	int64_t			 tstp_at;	/* a TSTP came; 0: none */
 	int64_t			 terminated_at;	/* TERM or INT came; 0: none */
@@ -61,10 +62,10 @@ void supervise_init(struct supervise *, struct loop *,
     const struct config *, struct job *, struct outcome *);
 
 /*
- * Start the command under a lease.  0, or -1: it could not be started, the
+ * Start the command under a lease, held since held_at.  0, or -1: it could not be started, the
  * outcome says why, and the lock is being given back.
  */
-int supervise_start(struct supervise *, struct lease *,
+int supervise_start(struct supervise *, struct lease *, int64_t held_at,
     struct child_plan *, const char *token_id);
 
 /* A signal that was sent to rlock; asked: by a process, not a terminal. */

@@ -9,9 +9,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/crc32.h"
+#include "base/parse.h"
+#include "base/token.h"
 
 #define URL_DEFAULT "redis://127.0.0.1:6379"
 #define RESERVED "rlock:"
@@ -30,7 +35,7 @@ config_init(struct config *cfg)
 	cfg->verb = VERB_RUN;
 	cfg->prefix = "lock:";
 	cfg->note = "";
-	cfg->ttl_ms = 30 * 1000;
+	cfg->shard = -1;
 	cfg->wait_ms = CONFIG_FOREVER;
 	cfg->retries = CONFIG_FOREVER;
 	cfg->retry_delay_ms = 100;
@@ -60,6 +65,8 @@ check_key(const struct config *cfg, struct fault *fault)
 {
 	size_t len;
 
+	if (cfg->key == NULL && cfg->verb != VERB_RUN)
+		return usage(fault, "no lock named: -k KEY");
 	if (cfg->key == NULL && cfg->command != NULL)
 		return fault_set(fault, FAULT_USAGE, 0,
 		    "no lock named: "
@@ -83,6 +90,67 @@ check_key(const struct config *cfg, struct fault *fault)
 		    "option -k: prefix and name together "
 		    "begin with '" RESERVED "', which is kept for rlock's "
 		    "own keys");
+	return 0;
+}
+
+/* ID/N: the key of one of N locks; N is what follows the last '/'. */
+static int
+add_shard(struct config *cfg, struct fault *fault)
+{
+	const char *id = cfg->shard_of, *slash, *why = "has no '/'";
+	int64_t count;
+	size_t cap;
+
+	cfg->given_key = cfg->key;
+	if (id == NULL)
+		return 0;
+	slash = strrchr(id, '/');
+	if (slash == NULL ||
+	    parse_count(slash + 1, 1, CONFIG_SHARDS_MAX, &count, &why) == -1)
+		return fault_set(fault, FAULT_USAGE, 0,
+		    "option --shard: '%.200s' %s (ID/N, N from 1 to %d)", id,
+		    why, CONFIG_SHARDS_MAX);
+	cfg->shard =
+	    (int)(crc32_of(id, (size_t)(slash - id)) % (uint32_t)count);
+	cap = strlen(cfg->key) + 16;
+	if ((cfg->owned_key = malloc(cap)) == NULL)
+		return fault_set(fault, FAULT_SYSTEM, 0, "out of memory");
+	snprintf(cfg->owned_key, cap, "%s:%d", cfg->key, cfg->shard);
+	cfg->key = cfg->owned_key;
+	return 0;
+}
+
+static int
+check_lease(struct config *cfg, struct fault *fault)
+{
+	if (cfg->ttl_ms == 0 &&
+	    (cfg->verb == VERB_ACQUIRE || cfg->verb == VERB_RENEW))
+		return usage(fault,
+		    "option -t (or RLOCK_TTL) is needed: nothing renews the "
+		    "lock, so say how long it may last");
+	if (cfg->ttl_ms == 0)
+		cfg->ttl_ms = CONFIG_TTL_MS;
+	if (cfg->slots < 0 && cfg->min_hold_ms > 0)
+		return usage(fault,
+		    "-s and --min-hold can't be given together: who shares a "
+		    "lock keeps nobody out but writers");
+	return 0;
+}
+
+static int
+check_token(const struct config *cfg, struct fault *fault)
+{
+	if (cfg->verb != VERB_RENEW && cfg->verb != VERB_RELEASE)
+		return 0;
+	if (cfg->token == NULL)
+		return usage(fault,
+		    "no token given: --token T (what --acquire printed)");
+	if (!token_is_ours(cfg->token, strlen(cfg->token)) ||
+	    strlen(cfg->token) >= TOKEN_MAX ||
+	    cfg->token[strcspn(cfg->token, " /\t\r\n")] != '\0')
+		return fault_set(fault, FAULT_USAGE, 0,
+		    "option --token: '%.100s' is not what --acquire printed",
+		    cfg->token);
 	return 0;
 }
 
@@ -209,9 +277,14 @@ complete_endpoint(struct config *cfg, struct fault *fault)
 int
 config_check(struct config *cfg, struct fault *fault)
 {
-	if (cfg->verb != VERB_RUN)
+	if (cfg->verb >= VERB_HELP)
 		return 0;
-	if (check_key(cfg, fault) == -1 || check_command(cfg, fault) == -1)
+	if (cfg->verb != VERB_LIST &&
+	    (check_key(cfg, fault) == -1 || add_shard(cfg, fault) == -1))
+		return -1;
+	if (check_lease(cfg, fault) == -1 || check_token(cfg, fault) == -1)
+		return -1;
+	if (cfg->verb == VERB_RUN && check_command(cfg, fault) == -1)
 		return -1;
 	return complete_endpoint(cfg, fault);
 }
@@ -222,6 +295,8 @@ config_release(struct config *cfg)
 	endpoint_release(&cfg->endpoint);
 	if (cfg->command == cfg->owned_command)
 		cfg->command = NULL;
+	free(cfg->owned_key);
+	cfg->owned_key = NULL;
 	free(cfg->owned_command[2]);
 	cfg->owned_command[2] = NULL;
 }

@@ -15,20 +15,32 @@
 
 #define CONFIG_TTL_MIN_MS	100
 #define CONFIG_TTL_MAX_MS	(366LL * 86400 * 1000)
+#define CONFIG_TTL_MS		(30 * 1000)	/* when it is not given */
 #define CONFIG_KEY_MAX		1024
+#define CONFIG_SHARDS_MAX	1000000
 #define CONFIG_FOREVER		(-1)	/* wait_ms, retries: no limit */
 
 enum config_on_lost { ON_LOST_KILL, ON_LOST_WARN, ON_LOST_PAUSE };
 
-enum config_verb { VERB_RUN, VERB_HELP, VERB_VERSION };
+enum config_verb {
+	VERB_RUN,
+	VERB_ACQUIRE, VERB_RENEW, VERB_RELEASE,	/* by a token */
+	VERB_STATUS, VERB_LIST, VERB_BREAK,
+	VERB_HELP, VERB_VERSION
+};
 
 struct config {
 	enum config_verb verb;
 	/* lock */
-	const char	*key;		/* as given */
+	const char	*key;		/* with the number of --shard, if any */
+	const char	*given_key;	/* without */
 	const char	*prefix;
 	const char	*note;		/* "" when none */
 	int64_t		 ttl_ms;
+	int		 slots;		/* 0: exclusive; -1: shared; N */
+	int		 fence;		/* bool: number the acquisition */
+	const char	*shard_of;	/* ID/N, or NULL */
+	int		 shard;		/* the number, or -1 */
 	int64_t		 wait_ms;	/* 0: one try; CONFIG_FOREVER */
 	int64_t		 retries;	/* CONFIG_FOREVER: no limit */
 	int64_t		 retry_delay_ms;
@@ -42,6 +54,13 @@ struct config {
 	int		 signal;
 	int64_t		 kill_after_ms;	/* 0: KILL at once */
 	int64_t		 max_run_ms;	/* 0: off */
+	int64_t		 min_hold_ms;	/* 0: off */
+	int64_t		 once_ms;	/* 0: off */
+	int		 once_status;	/* 0 to 255 */
+	/* verbs */
+	const char	*token;		/* --token, or NULL */
+	const char	*pattern;	/* of --list */
+	int		 json;		/* bool */
 	/* server */
 	struct endpoint	 endpoint;
 	int64_t		 connect_timeout_ms;
@@ -53,6 +72,7 @@ struct config {
 	const char	*report;	/* FILE, or NULL */
 	/* kept for config_release */
 	char		*owned_command[4];
+	char		*owned_key;
 };
 
 /* Set every field to its default. */

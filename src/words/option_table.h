@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OPTION_ROWS	26
+#define OPTION_ROWS	41
 #define OPTION_NAMES	3	/* at most, for one option */
 #define OPTION_LETTERS	2
 
@@ -25,7 +25,7 @@ enum option_kind {
 };
 
 enum option_group {
-	GROUP_LOCK, GROUP_COMMAND, GROUP_SERVER, GROUP_OUTPUT
+	GROUP_LOCK, GROUP_COMMAND, GROUP_SERVER, GROUP_VERB, GROUP_OUTPUT
 };
 
 struct option_def {
@@ -40,6 +40,9 @@ struct option_def {
 	const char *const	*choices;	/* two, and NULL */
 	const char		*help;		/* one line, default in () */
 	const char		*env;		/* read if it is not given */
+	unsigned int		 verbs;		/* bit n: it has a meaning with
+						   enum config_verb n; 0: for a
+						   command only */
 };
 
 extern const struct option_def option_table[OPTION_ROWS];

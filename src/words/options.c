@@ -225,6 +225,48 @@ read_environment(struct config *cfg, uint64_t seen, struct fault *fault)
 	return error;
 }
 
+/* The one operand of a verb: KEY, or PATTERN. */
+static int
+take_operand(struct config *cfg, const char *operand, struct fault *fault)
+{
+	const char **field =
+	    cfg->verb == VERB_LIST ? &cfg->pattern : &cfg->key;
+
+	if (*field != NULL)
+		return fault_set(fault, FAULT_USAGE, 0,
+		    "'%.100s' is one operand too many: a verb is about one %s",
+		    operand, cfg->verb == VERB_LIST ? "pattern" : "lock");
+	*field = operand;
+	return 0;
+}
+
+/* Has every option that was given a meaning with the verb? */
+static int
+check_verb(const struct config *cfg, uint64_t seen, struct fault *fault)
+{
+	const char *verb = "a command";
+	const struct option_def *def;
+	unsigned int verbs;
+	int row;
+
+	for (row = 0; row < OPTION_ROWS; row++)
+		if (option_table[row].group == GROUP_VERB &&
+		    option_table[row].min == (int64_t)cfg->verb &&
+		    option_table[row].kind == KIND_SET &&
+		    option_table[row].offset == offsetof(struct config, verb))
+			verb = option_table[row].names[0];
+	for (row = 0; row < OPTION_ROWS; row++) {
+		def = &option_table[row];
+		verbs = def->verbs == 0 ? 1U << VERB_RUN : def->verbs;
+		if ((seen >> row & 1) == 0 || (verbs >> cfg->verb & 1) != 0)
+			continue;
+		return fault_set(fault, FAULT_USAGE, 0,
+		    "option --%s has no meaning with %s%s", def->names[0],
+		    cfg->verb == VERB_RUN ? "" : "--", verb);
+	}
+	return 0;
+}
+
 int
 options_read(struct config *cfg, int argc, char **argv, struct fault *fault)
 {
@@ -241,16 +283,23 @@ options_read(struct config *cfg, int argc, char **argv, struct fault *fault)
 		optarg = NULL;
 		value =
 		    getopt_long(argc, argv, arrays.shorts, arrays.longs, NULL);
+		/* With a verb, options and operands may mix. */
+		if (value == -1 && cfg->verb != VERB_RUN && optind < argc) {
+			if (take_operand(cfg, argv[optind++], fault) == -1)
+				return -1;
+			continue;
+		}
 		if (value == -1)
 			break;
 		if (take_option(cfg, value, argv, &seen, fault) == -1)
 			return -1;
-		if (cfg->verb != VERB_RUN)
+		if (cfg->verb >= VERB_HELP)
 			return 0;
 	}
-	if (optind < argc)
+	if (cfg->verb == VERB_RUN && optind < argc)
 		cfg->command = argv + optind;
-	if (read_environment(cfg, seen, fault) == -1)
+	if (check_verb(cfg, seen, fault) == -1 ||
+	    read_environment(cfg, seen, fault) == -1)
 		return -1;
 	return config_check(cfg, fault);
 }
@@ -299,12 +348,16 @@ options_help(struct buf *out)
 	static const char *const titles[] = { [GROUP_LOCK] = "Lock",
 		[GROUP_COMMAND] = "Command",
 		[GROUP_SERVER] = "Server",
+		[GROUP_VERB] = "Instead of a command",
 		[GROUP_OUTPUT] = "Output" };
 	int row;
 
 	if (buf_puts(out,
 		"usage: rlock [options] -k KEY [--] COMMAND [ARG...]\n"
 		"       rlock [options] -k KEY -c 'SHELL STRING'\n"
+		"       rlock --acquire | --renew | --release | --status | "
+		"--break  KEY\n"
+		"       rlock --list [PATTERN]\n"
 		"Run a command under a lock on a Redis server.\n") == -1)
 		return -1;
 	for (row = 0; row < OPTION_ROWS; row++) {

@@ -18,6 +18,14 @@
 #define STATUS_NOENT 127
 #define STATUS_SIGNAL 128
 
+void
+outcome_init(struct outcome *o)
+{
+	*o = (struct outcome) {
+		.kind = OUTCOME_ERROR, .hold_ms = -1, .slot = -1, .fence = -1
+	};
+}
+
 enum outcome_kind
 outcome_kind_of(const struct fault *fault)
 {
@@ -77,6 +85,8 @@ outcome_exit_status(const struct outcome *outcome, const struct config *cfg)
 	switch (outcome->kind) {
 	case OUTCOME_RAN:
 		return status_of_command(outcome);
+	case OUTCOME_SKIPPED:
+		return cfg->once_status;
 	case OUTCOME_BUSY:
 		return cfg->conflict_status;
 	case OUTCOME_LOST:
@@ -105,6 +115,8 @@ outcome_word(enum outcome_kind kind)
 	switch (kind) {
 	case OUTCOME_RAN:
 		return "ran";
+	case OUTCOME_SKIPPED:
+		return "skipped";
 	case OUTCOME_BUSY:
 		return "busy";
 	case OUTCOME_LOST:

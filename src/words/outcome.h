@@ -13,6 +13,7 @@
 
 enum outcome_kind {
 	OUTCOME_RAN,		/* under the lock, all the way */
+	OUTCOME_SKIPPED,	/* done before: --once */
 	OUTCOME_BUSY,		/* not obtained: somebody holds it */
 	OUTCOME_LOST,		/* lost while the command ran */
 	OUTCOME_UNAVAILABLE,	/* no server that answers */
@@ -36,7 +37,12 @@ struct outcome {
 	int64_t	 retries;	/* attempts beyond the first to take it */
 	char	 token[640];	/* "" before one was made */
 	char	 holder[400];	/* who was in the way, described; "" */
+	int	 slot;		/* -1: none */
+	int64_t	 fence;		/* -1: none */
 };
+
+/* Nothing has happened yet: OUTCOME_ERROR, never held. */
+void outcome_init(struct outcome *);
 
 /* The kind that goes with a fault that ended a run before the command. */
 enum outcome_kind outcome_kind_of(const struct fault *);

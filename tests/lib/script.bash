@@ -8,7 +8,8 @@
 #   setup()         { fresh; }
 #   teardown()      { ears_off; }
 #
-# fresh gives each test a lock of its own: L, Q (queue), H (holds).  Replies are
+# fresh gives each test a lock of its own: L, Q (queue), H (holds), D (done), F
+# (fence).  Replies are
 # printed as one line, the elements separated by blanks; nil is an empty one.
 
 # shellcheck source=tests/lib/redis.bash
@@ -27,7 +28,7 @@ scripts_get() {
     echo '  FILE *f = fopen(name, "w");'
     echo '  return f == NULL || fputs(text, f) < 0 || fclose(f) != 0; }'
     echo 'int main(void) { return 0'
-    for name in take free renew acquire release; do
+    for name in take free renew acquire release extend break status; do
       echo "|| put(\"$name\", script_$name)"
     done
     echo '; }'
@@ -49,6 +50,8 @@ names() {
   L=lock:$1
   Q="rlock:queue:{$L}"
   H="rlock:holds:{$L}"
+  D="rlock:done:{$L}"
+  F="rlock:fence:{$L}"
 }
 
 # token N: a token; the test's number is in it, so no two tests share a channel.
@@ -60,8 +63,9 @@ token() {
 # channel TOKEN: the channel of a waiter.
 channel() { echo "rlock:${1:8:32}"; }
 
-# entry TOKEN [TTL]: its member of the queue.
-entry() { echo "x0:${2:-10000}:0:$1"; }
+# entry TOKEN [TTL]: its member of the queue, for the kind KIND (x0) and --once
+# ONCE (0).
+entry() { echo "${KIND:-x0}:${2:-10000}:${ONCE:-0}:$1"; }
 
 # line: standard input as one line.
 line() {
@@ -75,25 +79,36 @@ rc() {
   if [[ ${CLI[*]:-} ]]; then "${CLI[@]}" "$@"; else r "$@"; fi
 }
 
-# s NAME [ARGV...]: run script NAME on L, Q and H (renew: on L alone).
+# s NAME [ARGV...]: run script NAME on all keys it takes.
 s() {
-  local name=$1 text
+  local name=$1 text keys=("$L" "$Q" "$H" "$D" "$F")
   shift
   IFS= read -r -d '' text <"$SCRIPTS/$name" || true
-  if [[ $name == renew ]]; then
-    rc eval "$text" 1 "$L" "$@"
-  else
-    rc eval "$text" 3 "$L" "$Q" "$H" "$@"
-  fi 2>&1 | line
+  case $name in
+  renew) keys=("$L") ;;
+  extend) keys=("$L" "$H") ;;
+  take | free) keys=("$L" "$Q" "$H") ;;
+  esac
+  rc eval "$text" "${#keys[@]}" "${keys[@]}" "$@" 2>&1 | line
 }
 
-# The usual arguments: TOKEN [TTL]; join TOKEN [TTL [TICKET]].
+# The usual arguments: TOKEN [TTL]; join TOKEN [TTL [TICKET]].  What is not said
+# so often is in variables: KIND and ONCE (see entry), SLOT as held (?), ABOVE,
+# FENCE; COOL, DONE, RAN of a release.
 take() { s take "$1" "${2:-10000}"; }
-ask() { s acquire "$1" "${2:-10000}" 0 "${3:-0}"; }
-join() { s acquire "$1" "${2:-10000}" 1 "${3:-0}"; }
+ask() { acquire_as 0 "$@"; }
+join() { acquire_as 1 "$@"; }
+acquire_as() {
+  s acquire "$(entry "$2" "${3:-10000}")" "$1" "${4:-0}" "${SLOT:-?}" \
+    "${ABOVE:-}" "${FENCE:-0}"
+}
 renew() { s renew "$1" "${2:-10000}"; }
+extend() { s extend "$1" "${2:-10000}" "${SLOT:-?}"; }
 free() { s free "$1"; }
-release() { s release "$1" "${2:-10000}"; }
+release() {
+  s release "$(entry "$1" "${2:-10000}")" "${SLOT:-?}" "${COOL:-0}" "${DONE:-0}" \
+    "${RAN:-0}"
+}
 
 # queue: who is in the queue, in order, as the number in the token.
 queue() {
@@ -122,7 +137,7 @@ between() {
 # ttls: every key of this lock has an expiry.
 ttls() {
   local key ttl
-  for key in "$L" "$Q" "$H"; do
+  for key in "$L" "$Q" "$H" "$D" "$F"; do
     ttl=$(r pttl "$key")
     ((ttl != -1)) || { echo "$key: PTTL -1"; return 1; }
   done

@@ -156,7 +156,7 @@ unheard() {
   is "$(release "$C")" '2  1'
   is "$(queue)" 2
   # The head's own look takes it, by a user with these rights too.
-  is "$(join "$B" 10000 1700000000000000)" '0 0'
+  is "$(join "$B" 10000 1700000000000000)" '0 0 -1 '
   is "$(r exists "$Q")" 0
 }
 

@@ -12,32 +12,32 @@ teardown() { ears_off; }
 reply() { cut -d ' ' -f "$1" <<<"$2"; }
 
 @test "acquire: a free lock is taken, and nothing else is left" {
-  is "$(ask "$A")" '0 0'
+  is "$(ask "$A")" '0 0 -1 '
   is "$(r get "$L")" "$A"
   between 9000 "$(r pttl "$L")" 10000
-  is "$(join "$A")" '0 0'
+  is "$(join "$A")" '0 0 -1 '
   is "$(r exists "$Q" "$H")" 0
 }
 
 @test "acquire: takes a lock that nobody renewed" {
   take "$A" 20
   wait_no_key "$L"
-  is "$(join "$B")" '0 0'
+  is "$(join "$B")" '0 0 -1 '
   is "$(r get "$L")" "$B"
   is "$(r exists "$Q")" 0
 }
 
 @test "acquire: taken anew, a leftover of nested runs goes" {
   r zadd "$H" 1 "$B"
-  is "$(ask "$A")" '0 0'
+  is "$(ask "$A")" '0 0 -1 '
   is "$(r exists "$H")" 0
 }
 
 @test "acquire: the holder proves the lock and gets the full lease, however often" {
   take "$A" 1000
-  is "$(ask "$A")" '0 0'
+  is "$(ask "$A")" '0 0 -1 '
   between 9000 "$(r pttl "$L")" 10000
-  is "$(join "$A")" '0 0'
+  is "$(join "$A")" '0 0 -1 '
   is "$(r exists "$Q")" 0
 }
 
@@ -46,7 +46,7 @@ reply() { cut -d ' ' -f "$1" <<<"$2"; }
   hear "$B"
   join "$B"
   r zadd "$Q" 1 "$(entry "$A")" # of a join whose answer was lost
-  is "$(ask "$A")" '0 1'
+  is "$(ask "$A")" '0 1 -1 '
   is "$(queue)" 2
 }
 
@@ -152,7 +152,7 @@ reply() { cut -d ' ' -f "$1" <<<"$2"; }
   hear "$B"
   got=$(reply 5 "$(join "$B")")
   r del "$L"
-  is "$(join "$B" 10000 "$got")" '0 0'
+  is "$(join "$B" 10000 "$got")" '0 0 -1 '
   is "$(r get "$L")" "$B"
   between 9000 "$(r pttl "$L")" 10000
   is "$(heard "$B")" ''
@@ -165,7 +165,7 @@ reply() { cut -d ' ' -f "$1" <<<"$2"; }
   like "$(join "$B" 10000 "$got")" "1 $A * 0 $got"
   is "$(queue)" 2
   r del "$L"
-  is "$(join "$B" 10000 "$got")" '0 0'
+  is "$(join "$B" 10000 "$got")" '0 0 -1 '
 }
 
 @test "acquire: the head that takes the lock tells the next one when to look" {
@@ -179,7 +179,7 @@ reply() { cut -d ' ' -f "$1" <<<"$2"; }
   join "$B" 10000 "$got"
   is "$(queue)" '2 3'
   r del "$L"
-  is "$(join "$B" 10000 "$got")" '0 1'
+  is "$(join "$B" 10000 "$got")" '0 1 -1 '
   hears_like "$C" '*first:*'
   got=$(heard "$C")
   between 9000 "${got##*first:}" 10000
@@ -294,7 +294,7 @@ reply() { cut -d ' ' -f "$1" <<<"$2"; }
   got=$(heard "$C")
   between 1500 "${got#first:}" 2000
   # And the proof by the one granted tells nobody anything more.
-  is "$(ask "$B")" '0 1'
+  is "$(ask "$B")" '0 1 -1 '
   is "$(heard "$C")" "$got"
 }
 

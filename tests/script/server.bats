@@ -120,7 +120,7 @@ readonly_all() { # SCRIPTS...: each answers READONLY, to holder and stranger
 @test "out of memory: the holder proves, renews and releases" {
   take "$A" 5000
   r config set maxmemory 1
-  is "$(ask "$A")" '0 0'
+  is "$(ask "$A")" '0 0 -1 '
   between 9000 "$(r pttl "$L")" 10000
   is "$(renew "$A" 20000)" 0
   between 19000 "$(r pttl "$L")" 20000
@@ -138,7 +138,7 @@ readonly_all() { # SCRIPTS...: each answers READONLY, to holder and stranger
   is "$(release "$A")" '0 0'
   is "$(r get "$L")" "$B"
   hears "$B" grant
-  is "$(ask "$B")" '0 1'
+  is "$(ask "$B")" '0 1 -1 '
   is "$(release "$B")" '0 0'
   is "$(r get "$L")" "$C"
   is "$(release "$C")" '0 0'

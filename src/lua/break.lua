@@ -1,0 +1,27 @@
+-- break: release the lock, whoever holds it, and serve who waits.
+-- prelude:yes
+-- Returns {0, refused, token...} of all that held it; {2} nothing there; {78,
+-- key} key is not a lock: nothing was touched.  refused: as for release.
+-- ZREM comes first, so that a server that is out of memory lets the rest
+-- through, and a replica refuses.
+local _,odd=try('ZREM',Q,'')
+if odd or kind=='odd' then return {78,odd and Q or L} end
+if not kind then return {2} end
+local out={0,0}
+if nested() then
+  for _,tok in ipairs(call('ZRANGEBYSCORE',H,'('..int(now),'+inf')) do out[#out+1]=tok end
+elseif kind=='x0' then
+  out[3]=value
+else
+  for _,m in ipairs(call('ZRANGEBYSCORE',L,'('..int(now),'+inf')) do
+    out[#out+1]=m:match('rlock:1:.*$')
+  end
+end
+call('DEL',L,H)
+kind=false
+for _=1,100 do
+  local _,refused,more=serve(nil,true)
+  if refused then out[2]=1 end
+  if not more then break end
+end
+return out

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session: what every command needs that talks to a server: the loop, the
+ * lock, the voter, and who we are.
+ */
+#ifndef RLOCK_SESSION_H
+#define RLOCK_SESSION_H
+
+#include "base/fault.h"
+#include "base/token.h"
+#include "core/lock.h"
+#include "loop/loop.h"
+#include "redis/voter.h"
+#include "words/config.h"
+
+struct session {
+	const struct config	*cfg;
+	struct token_owner	 owner;
+	struct loop		*loop;
+	struct lock		 lock;
+	struct voter		*voter;
+};
+
+/*
+ * Nothing is sent yet.  cfg outlives it; without a key in it the lock is that
+ * of the key "".  0, or -1 and a FAULT_SYSTEM; to be closed in both cases.
+ */
+int session_open(struct session *, const struct config *cfg, struct fault *);
+void session_close(struct session *);
+
+#endif
