@@ -98,7 +98,9 @@ read_ours(struct lock *lock, enum lock_op op, const struct reply *reply,
     struct answer *answer)
 {
 	answer->verdict = VERDICT_OURS;
-	if (is_acquire(op)) {
+	if (op == LOCK_TAKE)
+		lock_begin(lock); /* no slot */
+	else if (is_acquire(op)) {
 		lock->crowded = reply_int(reply_at(reply, 1), 0) > 0;
 		snprintf(lock->slot, sizeof(lock->slot), "%d",
 		    (int)reply_int(reply_at(reply, 2), -1));
