@@ -38,7 +38,9 @@ FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 # --- what is there ------------------------------------------------------------
 
 VERSION  := $(shell cat VERSION)
-SRC      := $(sort $(wildcard src/*/*.c))
+# Without TLS the URLs are known all the same, and told that it is missing.
+TLS_SRC  := $(if $(filter 0,$(TLS)),src/redis/tls.c,src/redis/tls_none.c)
+SRC      := $(filter-out $(TLS_SRC),$(sort $(wildcard src/*/*.c)))
 HEADERS  := $(sort $(wildcard src/*/*.h))
 LUA      := $(sort $(wildcard src/lua/*.lua))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))

@@ -7,28 +7,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 
-/* Bytes of the UTF-8 character at text, or 0 when it is none (RFC 3629). */
-static size_t
-utf8_len(const unsigned char *text)
-{
-	size_t len = text[0] < 0x80 ? 1 :
-	    text[0] < 0xc2	    ? 0 :
-	    text[0] < 0xe0	    ? 2 :
-	    text[0] < 0xf0	    ? 3 :
-	    text[0] < 0xf5	    ? 4 :
-				      0;
-	size_t i;
-
-	for (i = 1; i < len; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	if ((text[0] == 0xe0 && text[1] < 0xa0) ||
-	    (text[0] == 0xed && text[1] > 0x9f) ||
-	    (text[0] == 0xf0 && text[1] < 0x90) ||
-	    (text[0] == 0xf4 && text[1] > 0x8f))
-		return 0;
-	return len;
-}
+#include "base/utf8.h"
 
 /* A JSON string; bytes that are no UTF-8 become U+FFFD. */
 static int

@@ -170,7 +170,8 @@ answer_read(struct lock *lock, enum lock_op op, const struct reply *reply,
 		read_error(answer, error);
 		return;
 	}
-	switch (has_form(lock, op, reply) ? reply_int(reply_at(reply, 0), -1) : -1) {
+	switch (has_form(lock, op, reply) ? reply_int(reply_at(reply, 0), -1) :
+					    -1) {
 	case SCRIPT_OK:
 		read_ours(lock, op, reply, answer);
 		return;
@@ -222,7 +223,8 @@ number_behind(const char *head, const char *text, size_t len)
 }
 
 enum message
-answer_message(struct lock *lock, const char *text, size_t len, int64_t *left_ms)
+answer_message(struct lock *lock, const char *text, size_t len,
+    int64_t *left_ms)
 {
 	static const char first[] = "first:", grant[] = "grant";
 	size_t skip = strlen(first);

@@ -52,6 +52,9 @@ lock_init(struct lock *lock, const struct lock_spec *spec, struct fault *fault)
 		    spec->slots % 10000);
 	else
 		strcpy(lock->kind, spec->slots == LOCK_SHARED ? "s0" : "x0");
+	snprintf(lock->replicas, sizeof(lock->replicas), "%d", spec->replicas);
+	snprintf(lock->sync_ms, sizeof(lock->sync_ms), "%" PRId64,
+	    spec->sync_ms);
 	lock->once = spec->once;
 	lock->fence = spec->fence;
 	strcpy(lock->ticket, "0");
@@ -220,6 +223,11 @@ lock_request(const struct lock *lock, enum lock_op op, struct request *request)
 		break;
 	case LOCK_RELEASE:
 		request_release(lock, request);
+		break;
+	case LOCK_SYNC:
+		add(request, "WAIT");
+		add(request, lock->replicas);
+		add(request, lock->sync_ms);
 		break;
 	case LOCK_STATUS:
 		begin(request, script_status, 5, lock);

@@ -22,6 +22,7 @@ enum lock_op {
 	LOCK_RENEW,
 	LOCK_FREE,	/* release it, if nobody waits */
 	LOCK_RELEASE,	/* release it or leave the queue; serve who waits */
+	LOCK_SYNC,	/* wait for the replicas to have what was written */
 	LOCK_STATUS,	/* read by core/snapshot, as BREAK is */
 	LOCK_BREAK
 };
@@ -35,6 +36,8 @@ struct lock_spec {
 	int64_t		 ttl_ms;
 	int		 slots;		/* 0: exclusive; LOCK_SHARED; N at most,
 					   1 to 4096 */
+	int		 replicas;	/* that LOCK_SYNC waits for, ... */
+	int64_t		 sync_ms;	/* ... for so long */
 	bool		 once;		/* not if it was done before */
 	bool		 fence;		/* number the acquisition */
 	const char	*above;		/* the tokens that we run under, blanks
@@ -53,6 +56,8 @@ struct lock {
 	int64_t		 ttl_ms;
 	char		 ttl_text[24];
 	char		 kind[8];	/* "x0", "s0" or "jN" */
+	char		 replicas[12];
+	char		 sync_ms[24];
 	bool		 once;
 	bool		 fence;
 	char		*above;		/* "" when none */

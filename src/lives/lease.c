@@ -33,6 +33,7 @@ struct lease {
 	struct loop_timer last;
 	int64_t failures; /* in a row */
 	int64_t renewals;
+	int64_t margin_ms;
 	/* releasing */
 	enum lock_op op;
 	bool sent_before; /* it may have worked */
@@ -117,12 +118,22 @@ renewal_failed(struct lease *l, const struct fault *fault, bool at_once)
 }
 
 static void
+note_margin(struct lease *l)
+{
+	int64_t left = l->points.end_at - clock_now();
+
+	if (left < l->margin_ms)
+		l->margin_ms = left;
+}
+
+static void
 read_renewal(struct lease *l, int64_t sent_at, const struct answer *answer)
 {
 	switch (answer->verdict) {
 	case VERDICT_OURS:
 		l->failures = 0;
 		l->renewals++;
+		note_margin(l);
 		if (sent_at > l->sent_at)
 			set_points(l, sent_at);
 		l->fn(l->arg, LEASE_RENEWED, NULL);
@@ -306,6 +317,7 @@ lease_hold(struct lease *l, int64_t sent_at)
 
 	voter_set_owner(l->voter, &handlers, l);
 	set_points(l, sent_at);
+	l->margin_ms = l->points.end_at - sent_at;
 }
 
 void
@@ -329,6 +341,7 @@ lease_give_back(struct lease *l, const struct lock_terms *terms)
 {
 	int64_t now = clock_now(), limit_at;
 
+	note_margin(l);
 	clear_timers(l);
 	voter_cancel(l->voter);
 	l->failures = 0;
@@ -374,4 +387,10 @@ int64_t
 lease_renewals(const struct lease *l)
 {
 	return l->renewals;
+}
+
+int64_t
+lease_margin_ms(const struct lease *l)
+{
+	return l->margin_ms;
 }

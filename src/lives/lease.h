@@ -73,4 +73,8 @@ const char *lease_holder(const struct lease *);
 
 int64_t lease_renewals(const struct lease *);
 
+/* The least that was left of the lease whenever it was renewed, or given back,
+ * in ms; negative: it was over. */
+int64_t lease_margin_ms(const struct lease *);
+
 #endif

@@ -84,6 +84,9 @@ give_up(void *arg)
 {
 	struct waiter *w = arg;
 
+	if (w->state == STATE_ASKING)
+		fault_set(&w->fault, FAULT_UNAVAILABLE, 0, "%s: %s",
+		    w->cfg->endpoint.shown, voter_lacks(w->voter));
 	leave(w, w->patience.seen ? WAITER_BUSY : WAITER_FAILED);
 }
 
@@ -392,8 +395,6 @@ waiter_new(struct loop *loop, const struct config *cfg, struct voter *voter,
 	w->state = STATE_PAUSING;
 	loop_timer_init(&w->timer, on_timer, w);
 	loop_timer_init(&w->deadline, give_up, w);
-	fault_set(&w->fault, FAULT_UNAVAILABLE, 0, "%s: no answer in time",
-	    cfg->endpoint.shown);
 	return w;
 }
 

@@ -15,12 +15,11 @@
 #include "base/clock.h"
 #include "core/refusal.h"
 #include "redis/codec.h"
+#include "redis/login.h"
 #include "redis/wire.h"
 
 enum expect_kind {
-	EXPECT_AUTH,
-	EXPECT_SELECT,
-	EXPECT_NAME,
+	EXPECT_LOGIN, /* tag: enum login_step */
 	EXPECT_UNSUBSCRIBE,
 	EXPECT_MULTI,
 	EXPECT_QUEUED,
@@ -108,6 +107,10 @@ broken(struct conn *c, int error)
 {
 	struct fault fault;
 
+	if (error == EPROTO && wire_fault(c->wire) != NULL) {
+		go_down(c, wire_fault(c->wire));
+		return;
+	}
 	fault_set(&fault, FAULT_UNAVAILABLE, error,
 	    error == 0 ? "the server closed the connection" :
 			 "the connection broke");
@@ -142,28 +145,17 @@ push_out(struct conn *c)
 	return 0;
 }
 
-static bool
-is_login(enum expect_kind kind)
-{
-	return kind == EXPECT_AUTH || kind == EXPECT_SELECT ||
-	    kind == EXPECT_NAME;
-}
-
 static void
-login_reply(struct conn *c, enum expect_kind kind, const struct reply *r)
+login_reply(struct conn *c, enum login_step step, const struct reply *r)
 {
-	const char *error = reply_error(r);
-	enum refusal refusal;
+	struct fault fault;
 
-	if (error == NULL)
+	if (reply_error(r) != NULL)
+		snprintf(c->stray, sizeof(c->stray), "%s", reply_error(r));
+	if (c->login_failed || login_read(step, r, &fault) == 0)
 		return;
-	snprintf(c->stray, sizeof(c->stray), "%s", error);
-	if (kind == EXPECT_NAME || c->login_failed)
-		return; /* a name is not needed */
 	c->login_failed = true;
-	refusal = refusal_of(error, &c->login_fault);
-	if (kind == EXPECT_AUTH && refusal != REFUSAL_AWAY)
-		c->login_fault.code = FAULT_REFUSED;
+	c->login_fault = fault;
 }
 
 static void
@@ -217,14 +209,12 @@ dispatch(struct conn *c, struct reply *r)
 	e = c->expected[c->head];
 	c->head = (c->head + 1) % EXPECTED_MAX;
 	c->count--;
-	if (!is_login(e.kind))
+	if (e.kind != EXPECT_LOGIN)
 		c->stray[0] = '\0';
 	switch (e.kind) {
-	case EXPECT_AUTH:
-	case EXPECT_SELECT:
-	case EXPECT_NAME:
-		login_reply(c, e.kind, r);
-		if (c->count == 0 || !is_login(c->expected[c->head].kind))
+	case EXPECT_LOGIN:
+		login_reply(c, (enum login_step)e.tag, r);
+		if (c->count == 0 || c->expected[c->head].kind != EXPECT_LOGIN)
 			c->handlers->login(c->arg, c,
 			    c->login_failed ? &c->login_fault : NULL);
 		break;
@@ -324,37 +314,20 @@ on_failed(void *arg, const struct fault *fault)
 }
 
 static int
-put_login(struct conn *c, const struct endpoint *e, const char *name)
+put_login(struct conn *c, const struct conn_plan *plan)
 {
-	const char *auth[3] = { "AUTH" }, *select[2] = { "SELECT" };
-	const char *setname[3] = { "CLIENT", "SETNAME", name };
-	char db[16];
-	int n = 1;
+	enum login_step steps[LOGIN_STEPS_MAX];
+	int i,
+	    count = login_put(&c->out, plan->endpoint, plan->name,
+		plan->primary, steps);
 
-	if (e->password != NULL) {
-		if (e->user != NULL)
-			auth[n++] = e->user;
-		auth[n++] = e->password;
-		if (codec_put(&c->out, n, auth) == -1)
-			return -1;
-		expect(c, EXPECT_AUTH, 0);
-	}
-	if (e->db != 0) {
-		snprintf(db, sizeof(db), "%d", e->db);
-		select[1] = db;
-		if (codec_put(&c->out, 2, select) == -1)
-			return -1;
-		expect(c, EXPECT_SELECT, 0);
-	}
-	if (codec_put(&c->out, 3, setname) == -1)
-		return -1;
-	expect(c, EXPECT_NAME, 0);
-	return 0;
+	for (i = 0; i < count; i++)
+		expect(c, EXPECT_LOGIN, steps[i]);
+	return count == -1 ? -1 : 0;
 }
 
 struct conn *
-conn_new(struct loop *loop, const struct endpoint *endpoint,
-    struct addresses *known, const char *name,
+conn_new(struct loop *loop, const struct conn_plan *plan,
     const struct conn_handlers *handlers, void *arg, struct fault *fault)
 {
 	static const struct wire_handlers wire_handlers = { .ready = on_ready,
@@ -362,14 +335,15 @@ conn_new(struct loop *loop, const struct endpoint *endpoint,
 	struct conn *c = calloc(1, sizeof(*c));
 
 	if (c == NULL || (c->codec = codec_new()) == NULL ||
-	    put_login(c, endpoint, name) == -1) {
+	    put_login(c, plan) == -1) {
 		fault_set(fault, FAULT_SYSTEM, 0, "no memory");
 		goto out;
 	}
 	c->loop = loop;
 	c->handlers = handlers;
 	c->arg = arg;
-	c->wire = wire_open(loop, endpoint, known, &wire_handlers, c, fault);
+	c->wire = wire_open(loop, plan->endpoint, plan->tls, plan->known,
+	    &wire_handlers, c, fault);
 	if (c->wire != NULL)
 		return c;
 out:
@@ -430,4 +404,10 @@ bool
 conn_has_sent(const struct conn *c)
 {
 	return c->has_sent;
+}
+
+const char *
+conn_lacks(const struct conn *c)
+{
+	return c->wire == NULL ? "not connected in time" : wire_lacks(c->wire);
 }

@@ -15,6 +15,7 @@
 #include "core/reply.h"
 #include "loop/loop.h"
 #include "redis/resolve.h"
+#include "redis/tls.h"
 #include "words/endpoint.h"
 
 struct conn;
@@ -36,14 +37,22 @@ struct conn_handlers {
 	void	(*down)(void *arg, struct conn *, const struct fault *);
 };
 
+/* Whom to connect to, and how; all pointers outlive the connection. */
+struct conn_plan {
+	const struct endpoint	*endpoint;	/* TCP or UNIX */
+	const struct tls_options *tls;		/* NULL: no TLS */
+	struct addresses	*known;		/* see wire.h */
+	const char		*name;		/* for CLIENT SETNAME: printable
+						   ASCII without blanks */
+	bool			 primary;	/* anything else is of no use */
+};
+
 /*
- * Start connecting and log in as the endpoint says, naming the connection
- * name (printable ASCII without blanks).  Handlers are called from the loop
- * only, and may call conn_free.  NULL and a fault when it can't start.
+ * Start connecting and log in as the endpoint says.  Handlers are called from
+ * the loop only, and may call conn_free.  NULL and a fault when it can't start.
  */
-struct conn *conn_new(struct loop *, const struct endpoint *,
-    struct addresses *known, const char *name, const struct conn_handlers *,
-    void *arg, struct fault *);
+struct conn *conn_new(struct loop *, const struct conn_plan *,
+    const struct conn_handlers *, void *arg, struct fault *);
 
 /* Close it; no handler is called any more.  NULL is fine. */
 void conn_free(struct conn *);
@@ -54,6 +63,9 @@ void conn_free(struct conn *);
  * without memory.
  */
 int conn_send(struct conn *, const struct request *, uint32_t tag);
+
+/* What has not come about when nothing could be sent in time. */
+const char *conn_lacks(const struct conn *);
 
 /* Whether bytes of a request may have reached the server. */
 bool conn_has_sent(const struct conn *);

@@ -12,6 +12,9 @@
 
 #include "base/clock.h"
 #include "redis/conn.h"
+#include "redis/sentinel.h"
+
+#define SENTINEL_MAX_MS 1000 /* for one of them */
 
 struct voter {
 	struct loop *loop;
@@ -19,12 +22,17 @@ struct voter {
 	char *conn_name;
 	const struct voter_handlers *handlers;
 	void *arg;
+	struct tls_options tls;
+	struct sentinel *sentinel; /* being asked for the primary */
+	struct endpoint primary;   /* what it said; host is ours */
+	char *primary_host;
 	struct addresses known;
 	struct conn *current;
 	bool logged_in;	  /* current is */
 	bool reached;	  /* once, by any */
 	struct conn *old; /* presumed dead */
 	/* the question */
+	const struct lock *lock;
 	enum lock_op op;
 	bool asking;
 	bool accepting;	    /* late answers too */
@@ -45,14 +53,36 @@ fail(struct voter *v, enum voter_failure why, const struct fault *fault)
 	v->handlers->failed(v->arg, why, fault);
 }
 
+static bool
+uses_sentinel(const struct voter *v)
+{
+	return v->cfg->endpoint.kind == ENDPOINT_SENTINEL;
+}
+
+/* Also from inside a script, before Redis 7. */
+static bool
+is_readonly(const char *error)
+{
+	return error != NULL && strstr(error, "READONLY ") != NULL;
+}
+
 static void
 on_answer(void *arg, struct conn *c, uint32_t tag, int64_t sent_at,
     const struct reply *reply, bool deaf)
 {
 	struct voter *v = arg;
+	struct fault fault;
 
 	if (!v->accepting || tag < v->first_tag)
 		return;
+	if (uses_sentinel(v) && is_readonly(reply_error(reply))) {
+		/* It was the primary: whoever is now, is to be asked for. */
+		fault_set(&fault, FAULT_UNAVAILABLE, 0,
+		    "%s: not the primary any more", v->cfg->endpoint.shown);
+		voter_drop(v);
+		fail(v, VOTER_UNREACHED, &fault);
+		return;
+	}
 	if (c == v->old) {
 		/* It lives: it was slow, and is as good as the other. */
 		if (v->current != NULL && !v->logged_in) {
@@ -92,6 +122,20 @@ on_login(void *arg, struct conn *c, const struct fault *fault)
 		    clock_add(clock_now(), v->limit_ms));
 }
 
+/* What may be wrong when no connection has ever been of use. */
+static const char *
+hint(const struct voter *v, bool sent)
+{
+	const struct endpoint *e = &v->cfg->endpoint;
+
+	if (v->reached || e->tls || uses_sentinel(v))
+		return "";
+	if (!sent)
+		return " (does the server run, and is the URL right?)";
+	return e->kind == ENDPOINT_TCP ? " (does it expect TLS: rediss://?)" :
+					 "";
+}
+
 static void
 on_down(void *arg, struct conn *c, const struct fault *fault)
 {
@@ -106,10 +150,7 @@ on_down(void *arg, struct conn *c, const struct fault *fault)
 	}
 	v->current = NULL;
 	fault_set(&copy, fault->code, 0, "%s: %s%s", v->cfg->endpoint.shown,
-	    fault->text,
-	    sent || v->reached ?
-		"" :
-		" (does the server run, and is the URL right?)");
+	    fault->text, hint(v, sent));
 	fail(v, sent ? VOTER_BROKEN : VOTER_UNREACHED, &copy);
 }
 
@@ -127,12 +168,23 @@ on_timer(void *arg)
 	}
 	/* The next one is tried beside it; its answer would still count. */
 	sent = voter_has_sent(v);
+	fault_set(&fault, FAULT_UNAVAILABLE, 0, "%s: %s",
+	    v->cfg->endpoint.shown, voter_lacks(v));
+	sentinel_cancel(v->sentinel);
+	v->sentinel = NULL;
 	conn_free(v->old);
 	v->old = v->current;
 	v->current = NULL;
-	fault_set(&fault, FAULT_UNAVAILABLE, 0, "%s: %s in time",
-	    v->cfg->endpoint.shown, sent ? "no answer" : "not connected");
 	fail(v, sent ? VOTER_SILENT : VOTER_UNREACHED, &fault);
+}
+
+const char *
+voter_lacks(const struct voter *v)
+{
+	return v->sentinel != NULL ? "no sentinel has answered in time" :
+	    v->current == NULL	   ? "not connected in time" :
+	    voter_has_sent(v)	   ? "no answer in time" :
+				     conn_lacks(v->current);
 }
 
 bool
@@ -153,6 +205,10 @@ voter_new(struct loop *loop, const struct config *cfg, const char *conn_name)
 	v->loop = loop;
 	v->cfg = cfg;
 	v->first_tag = 1;
+	v->tls = (struct tls_options) { .cacert = cfg->tls_cacert,
+		.cert = cfg->tls_cert,
+		.key = cfg->tls_key,
+		.insecure = cfg->tls_insecure != 0 };
 	loop_timer_init(&v->timer, on_timer, v);
 	return v;
 }
@@ -162,10 +218,9 @@ voter_free(struct voter *v)
 {
 	if (v == NULL)
 		return;
-	loop_timer_clear(v->loop, &v->timer);
-	conn_free(v->current);
-	conn_free(v->old);
+	voter_drop(v);
 	free(v->conn_name);
+	free(v->primary_host);
 	free(v);
 }
 
@@ -185,58 +240,121 @@ voter_set_owner(struct voter *v, const struct voter_handlers *handlers,
 	v->arg = arg;
 }
 
-static bool
-connected(struct voter *v, struct fault *fault)
+static const struct tls_options *
+tls_of(const struct voter *v)
+{
+	return v->cfg->endpoint.tls ? &v->tls : NULL;
+}
+
+/* -1 and v->start_fault when it can't even begin. */
+static int
+connect_to(struct voter *v, const struct endpoint *endpoint)
 {
 	static const struct conn_handlers handlers = { .answer = on_answer,
 		.message = on_message,
 		.login = on_login,
 		.down = on_down };
+	const struct conn_plan plan = { .endpoint = endpoint,
+		.tls = tls_of(v),
+		.known = &v->known,
+		.name = v->conn_name,
+		.primary = uses_sentinel(v) };
 
-	if (v->current == NULL) {
-		v->logged_in = false;
-		v->current = conn_new(v->loop, &v->cfg->endpoint, &v->known,
-		    v->conn_name, &handlers, v, fault);
+	v->logged_in = false;
+	v->current = conn_new(v->loop, &plan, &handlers, v, &v->start_fault);
+	return v->current == NULL ? -1 : 0;
+}
+
+/* Send the question on the current connection; -1 and v->start_fault. */
+static int
+send_question(struct voter *v)
+{
+	struct request request;
+
+	lock_request(v->lock, v->op, &request);
+	if (conn_send(v->current, &request, v->tag) == 0)
+		return 0;
+	conn_free(v->current);
+	v->current = NULL;
+	return fault_set(&v->start_fault, FAULT_SYSTEM, 0, "no memory");
+}
+
+/* The sentinels have told of the primary, or can't. */
+static void
+on_primary(void *arg, const char *host, int port, const struct fault *why)
+{
+	struct voter *v = arg;
+	struct endpoint *p = &v->primary;
+	struct fault fault;
+
+	v->sentinel = NULL;
+	if (why != NULL) {
+		fault_set(&fault, why->code, 0, "%s: %s",
+		    v->cfg->endpoint.shown, why->text);
+		fail(v, VOTER_UNREACHED, &fault);
+		return;
 	}
-	return v->current != NULL;
+	free(v->primary_host);
+	v->known.count = 0;
+	*p = v->cfg->endpoint;
+	p->kind = ENDPOINT_TCP;
+	p->host = v->primary_host = strdup(host);
+	p->port = port;
+	if (p->host == NULL)
+		fault_set(&v->start_fault, FAULT_SYSTEM, 0, "no memory");
+	else if (connect_to(v, p) == 0 && send_question(v) == 0)
+		return;
+	fault = v->start_fault;
+	fail(v, VOTER_UNREACHED, &fault);
+}
+
+/* 0 when the question is sent, or will be; -1 and v->start_fault. */
+static int
+start_question(struct voter *v)
+{
+	int64_t limit = v->cfg->connect_timeout_ms;
+
+	if (v->current != NULL)
+		return send_question(v);
+	if (!uses_sentinel(v))
+		return connect_to(v, &v->cfg->endpoint) == -1 ?
+		    -1 :
+		    send_question(v);
+	if (v->sentinel == NULL)
+		v->sentinel = sentinel_ask(v->loop, &v->cfg->endpoint,
+		    tls_of(v), v->conn_name,
+		    limit < SENTINEL_MAX_MS ? limit : SENTINEL_MAX_MS,
+		    on_primary, v, &v->start_fault);
+	return v->sentinel == NULL ? -1 : 0;
 }
 
 void
 voter_ask(struct voter *v, const struct lock *lock, enum lock_op op,
     int64_t limit_ms, bool whole)
 {
-	struct request request;
 	int64_t limit;
 
 	v->tag++;
 	if (op != v->op || !v->accepting)
 		v->first_tag = v->tag;
+	v->lock = lock;
 	v->op = op;
 	v->limit_ms = limit_ms;
 	v->whole = whole;
 	v->asking = v->accepting = true;
-	v->start_failed = false;
-	if (connected(v, &v->start_fault)) {
-		lock_request(lock, op, &request);
-		if (conn_send(v->current, &request, v->tag) == -1) {
-			conn_free(v->current);
-			v->current = NULL;
-			fault_set(&v->start_fault, FAULT_SYSTEM, 0,
-			    "no memory");
-		}
-	}
+	v->start_failed = start_question(v) == -1;
 	limit = whole || v->logged_in ? limit_ms : v->cfg->connect_timeout_ms;
-	if (v->current == NULL) {
-		/* Told from the loop, as all failures are. */
-		v->start_failed = true;
+	/* Told from the loop, as all failures are. */
+	if (v->start_failed)
 		limit = 0;
-	}
 	loop_timer_set(v->loop, &v->timer, clock_add(clock_now(), limit));
 }
 
 void
 voter_drop(struct voter *v)
 {
+	sentinel_cancel(v->sentinel);
+	v->sentinel = NULL;
 	conn_free(v->old);
 	conn_free(v->current);
 	v->old = v->current = NULL;

@@ -56,6 +56,9 @@ void voter_set_owner(struct voter *, const struct voter_handlers *,
 void voter_ask(struct voter *, const struct lock *, enum lock_op op,
     int64_t limit_ms, bool whole);
 
+/* What has not come about, "... in time", of a question with no answer. */
+const char *voter_lacks(const struct voter *);
+
 /* Whether the current connection has sent anything yet. */
 bool voter_has_sent(const struct voter *);
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "redis/secure.h"
 
 #define HEAD_START_MS 250
 
@@ -38,17 +39,34 @@ struct wire {
 	struct fault fault;	 /* of the last attempt */
 	struct loop_watch watch; /* the winner */
 	int fd;
+	struct secure *secure; /* NULL: no TLS */
+	bool shaken;
 };
 
 static void try_next(struct wire *);
 
+/* The socket is connected, or ready for something. */
+static void
+go_on(struct wire *w)
+{
+	int done = 1;
+
+	if (w->secure != NULL && !w->shaken) {
+		done = secure_shake(w->secure, w->fd);
+		w->shaken = done == 1;
+		wire_want_write(w, false);
+	}
+	if (done == 1)
+		w->handlers->ready(w->arg);
+	else if (done == -1)
+		w->handlers->failed(w->arg, secure_fault(w->secure));
+}
+
 static void
 on_ready(void *arg, short revents)
 {
-	struct wire *w = arg;
-
 	(void)revents; /* recv and send say what it was */
-	w->handlers->ready(w->arg);
+	go_on(arg);
 }
 
 static void
@@ -127,7 +145,7 @@ on_attempt(void *arg, short revents)
 		error = errno;
 	if (error == 0) {
 		win(w, a);
-		w->handlers->ready(w->arg);
+		go_on(w);
 		return;
 	}
 	drop_attempt(w, a);
@@ -254,8 +272,8 @@ find_addresses(struct wire *w, struct fault *fault)
 
 struct wire *
 wire_open(struct loop *loop, const struct endpoint *endpoint,
-    struct addresses *known, const struct wire_handlers *handlers, void *arg,
-    struct fault *fault)
+    const struct tls_options *tls, struct addresses *known,
+    const struct wire_handlers *handlers, void *arg, struct fault *fault)
 {
 	struct wire *w;
 	int i;
@@ -275,6 +293,11 @@ wire_open(struct loop *loop, const struct endpoint *endpoint,
 		w->attempts[i].watch.fd = -1;
 	}
 	loop_timer_init(&w->timer, on_timer, w);
+	if (tls != NULL &&
+	    (w->secure = secure_new(tls, endpoint->host, fault)) == NULL) {
+		wire_close(w);
+		return NULL;
+	}
 	if (find_addresses(w, fault) == -1) {
 		wire_close(w);
 		return NULL;
@@ -294,6 +317,7 @@ wire_close(struct wire *w)
 		loop_watch_drop(w->loop, &w->watch);
 		close(w->fd);
 	}
+	secure_free(w->secure);
 	free(w);
 }
 
@@ -303,9 +327,12 @@ wire_send(struct wire *w, const void *data, size_t len)
 	struct attempt *only = &w->attempts[0];
 	ssize_t n;
 
+	if (w->fd != -1 && w->secure != NULL)
+		return secure_send(w->secure, w->fd, data, len);
 	if (w->fd != -1)
 		return send(w->fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
-	if (w->addresses.count != 1 || only->watch.fd == -1) {
+	if (w->secure != NULL || w->addresses.count != 1 ||
+	    only->watch.fd == -1) {
 		errno = EAGAIN;
 		return -1;
 	}
@@ -334,12 +361,31 @@ wire_recv(struct wire *w, void *data, size_t cap)
 		errno = EAGAIN;
 		return -1;
 	}
-	return recv(w->fd, data, cap, MSG_DONTWAIT);
+	return w->secure != NULL ? secure_recv(w->secure, w->fd, data, cap) :
+				   recv(w->fd, data, cap, MSG_DONTWAIT);
 }
 
 void
 wire_want_write(struct wire *w, bool want)
 {
+	/* What TLS can't take yet waits for the handshake, not for room. */
+	if (w->secure != NULL)
+		want = secure_wants_write(w->secure);
 	if (w->fd != -1)
 		w->watch.events = want ? POLLIN | POLLOUT : POLLIN;
+}
+
+const char *
+wire_lacks(const struct wire *w)
+{
+	if (w->secure == NULL || w->fd == -1)
+		return "not connected in time";
+	return "no answer to the TLS handshake in time (does it speak TLS on "
+	       "this port?)";
+}
+
+const struct fault *
+wire_fault(const struct wire *w)
+{
+	return w->secure == NULL ? NULL : secure_fault(w->secure);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * wire: a byte stream to one server: resolving, connecting to whichever of
- * its addresses answers first, sending and receiving.  Every socket is
- * close-on-exec and non-blocking from birth.
+ * its addresses answers first, TLS if asked for, sending and receiving.  Every
+ * socket is close-on-exec and non-blocking from birth.
  */
 #ifndef RLOCK_WIRE_H
 #define RLOCK_WIRE_H
@@ -12,6 +12,7 @@
 #include "base/fault.h"
 #include "loop/loop.h"
 #include "redis/resolve.h"
+#include "redis/tls.h"
 #include "words/endpoint.h"
 
 struct wire;
@@ -24,14 +25,14 @@ struct wire_handlers {
 };
 
 /*
- * Start connecting.  known outlives the wire: the addresses that last worked,
+ * Start connecting.  tls: NULL for none.  known outlives the wire: the addresses that last worked,
  * used when the resolver has not answered after 250 ms, or fails.  handlers
  * are called from the loop only, never before wire_open has returned.  NULL
  * and a fault when it can't even start.
  */
 struct wire *wire_open(struct loop *, const struct endpoint *,
-    struct addresses *known, const struct wire_handlers *, void *arg,
-    struct fault *);
+    const struct tls_options *tls, struct addresses *known,
+    const struct wire_handlers *, void *arg, struct fault *);
 
 /* Close it; no handler is called any more.  NULL is fine. */
 void wire_close(struct wire *);
@@ -44,6 +45,12 @@ void wire_close(struct wire *);
  */
 ssize_t wire_send(struct wire *, const void *data, size_t len);
 ssize_t wire_recv(struct wire *, void *data, size_t cap);
+
+/* What has not come about when nothing could be sent in time. */
+const char *wire_lacks(const struct wire *);
+
+/* Why it broke, when errno is EPROTO. */
+const struct fault *wire_fault(const struct wire *);
 
 /* Whether ready is to be called when bytes can be written again. */
 void wire_want_write(struct wire *, bool want);

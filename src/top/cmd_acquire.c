@@ -32,7 +32,8 @@ write_token(const struct acquire *a, struct buf *out)
 
 	if (!cfg->json)
 		return buf_printf(out, "%s\n", o->token);
-	if (json_open(out, NULL) == -1 || json_text(out, "key", cfg->key) == -1 ||
+	if (json_open(out, NULL) == -1 ||
+	    json_text(out, "key", cfg->key) == -1 ||
 	    json_text(out, "token", o->token) == -1 ||
 	    json_number(out, "slot", o->slot) == -1 ||
 	    json_number(out, "fence", o->fence) == -1 ||
@@ -94,7 +95,7 @@ on_wait_over(void *arg, bool acquired, int64_t sent_at)
 	if (a->wait.interrupted != 0) {
 		o->kind = OUTCOME_INTERRUPTED;
 		o->signal = a->wait.interrupted;
-	} else if (hand_out(a) == 0) {
+	} else if (!a->wait.unusable && hand_out(a) == 0) {
 		o->kind = OUTCOME_RAN;
 		loop_stop(a->session.loop);
 		return;

@@ -59,8 +59,9 @@ environment_new(char *const *inherited, const struct environment *e)
 		if (ours[i].value[0] == '\0')
 			continue;
 		vector[n++] = text;
-		text += sprintf(text, "RLOCK_%s=%s", ours[i].name,
-			    ours[i].value) + 1;
+		text +=
+		    sprintf(text, "RLOCK_%s=%s", ours[i].name, ours[i].value) +
+		    1;
 	}
 	vector[n++] = text;
 	sprintf(text, "RLOCK_TOKENS=%s%s%s", outer, outer[0] == '\0' ? "" : " ",

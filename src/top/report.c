@@ -9,10 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/signame.h"
 #include "base/token.h"
 #include "core/marker.h"
+#include "top/metrics.h"
 #include "top/report_file.h"
 
 #define DESCRIPTION_MAX 400
@@ -281,4 +283,6 @@ report_outcome(const struct config *cfg, const struct outcome *o, int status)
 	}
 	if (cfg->report != NULL)
 		report_file_write(cfg, o, status);
+	if (cfg->metrics != NULL)
+		metrics_write(cfg, o, status, clock_wall_ms());
 }

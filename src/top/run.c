@@ -49,6 +49,7 @@ over(struct run *r)
 	if (r->acquired_at != 0) {
 		r->outcome->hold_ms = clock_now() - r->acquired_at;
 		r->outcome->renewals = lease_renewals(r->lease);
+		r->outcome->margin_ms = lease_margin_ms(r->lease);
 	}
 	if (lease_holder(r->lease)[0] != '\0')
 		token_describe(lease_holder(r->lease),
@@ -182,7 +183,9 @@ on_wait_over(void *arg, bool acquired, int64_t sent_at)
 		o->kind = OUTCOME_INTERRUPTED;
 		o->signal = r->wait.interrupted;
 		lease_give_back(r->lease, NULL);
-	} else
+	} else if (r->wait.unusable)
+		lease_give_back(r->lease, NULL);
+	else
 		start_command(r);
 }
 
@@ -229,8 +232,7 @@ prepare(struct run *r, struct fault *fault)
 		return -1;
 	if (wait_init(&r->wait, s, r->outcome, on_wait_over, r) == -1)
 		return -1;
-	r->lease =
-	    lease_new(s->loop, s->cfg, s->voter, &s->lock, on_lease, r);
+	r->lease = lease_new(s->loop, s->cfg, s->voter, &s->lock, on_lease, r);
 	if (r->lease == NULL)
 		fault_set(fault, FAULT_SYSTEM, 0, "no memory");
 	return r->lease == NULL ? -1 : 0;
@@ -254,9 +256,9 @@ read_status(const struct run *r)
 void
 run(const struct run_parts *parts, struct outcome *outcome)
 {
-	struct run run = { .p = parts,
-		.s = parts->session,
-		.outcome = outcome };
+	struct run run = {
+		.p = parts, .s = parts->session, .outcome = outcome
+	};
 	struct run *r = &run;
 
 	if (prepare(r, &outcome->fault) == -1)

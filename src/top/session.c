@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/timing.h"
+
 /* "rlock:HOST:PID" of what CLIENT SETNAME allows: no blanks, no controls. */
 static void
 name_connection(const struct token_owner *owner, char *out, size_t cap)
@@ -28,6 +30,10 @@ session_open(struct session *s, const struct config *cfg, struct fault *fault)
 		.key = cfg->key == NULL ? "" : cfg->key,
 		.ttl_ms = cfg->ttl_ms,
 		.slots = cfg->slots,
+		.replicas = cfg->replicas,
+		.sync_ms =
+		    timing_attempt_ms(cfg->ttl_ms, cfg->command_timeout_ms) *
+		    3 / 4,
 		.once = cfg->once_ms > 0,
 		.fence = cfg->fence != 0,
 		.above = above == NULL ? "" : above };

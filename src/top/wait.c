@@ -29,6 +29,19 @@ note_lock(struct wait *w)
 }
 
 static void
+on_synced(void *arg, const struct fault *fault)
+{
+	struct wait *w = arg;
+
+	if (fault != NULL) {
+		w->unusable = true;
+		w->outcome->kind = outcome_kind_of(fault);
+		w->outcome->fault = *fault;
+	}
+	w->fn(w->arg, true, w->sent_at);
+}
+
+static void
 on_ended(void *arg, enum waiter_end end, int64_t sent_at,
     const struct fault *fault)
 {
@@ -66,7 +79,12 @@ on_ended(void *arg, enum waiter_end end, int64_t sent_at,
 		o->signal = w->interrupted;
 		break;
 	}
-	w->fn(w->arg, end == WAITER_ACQUIRED, sent_at);
+	w->sent_at = sent_at;
+	if (end == WAITER_ACQUIRED && w->session->cfg->replicas > 0)
+		sync_start(&w->sync, w->session->cfg, w->session->voter,
+		    &w->session->lock, on_synced, w);
+	else
+		w->fn(w->arg, end == WAITER_ACQUIRED, sent_at);
 }
 
 static void
@@ -106,17 +124,15 @@ int
 wait_init(struct wait *w, struct session *session, struct outcome *outcome,
     wait_fn fn, void *arg)
 {
-	static const struct waiter_handlers handlers = {
-		.ended = on_ended, .news = on_news
-	};
+	static const struct waiter_handlers handlers = { .ended = on_ended,
+		.news = on_news };
 
 	*w = (struct wait) {
 		.session = session, .outcome = outcome, .fn = fn, .arg = arg
 	};
 	loop_timer_init(&w->tick, on_tick, w);
-	w->waiter =
-	    waiter_new(session->loop, session->cfg, session->voter,
-		&session->lock, &session->owner, &handlers, w, &outcome->fault);
+	w->waiter = waiter_new(session->loop, session->cfg, session->voter,
+	    &session->lock, &session->owner, &handlers, w, &outcome->fault);
 	return w->waiter == NULL ? -1 : 0;
 }
 

@@ -10,12 +10,16 @@
 #include <stdint.h>
 #include <sys/signalfd.h>
 
+#include "lives/sync.h"
 #include "lives/waiter.h"
 #include "top/session.h"
 #include "words/outcome.h"
 
-/* acquired: the lock is ours, from a proof that was sent at sent_at; else the
- * outcome says why not. */
+/*
+ * acquired: the lock is ours, from a proof that was sent at sent_at; else the
+ * outcome says why not.  With interrupted or unusable set, it is to be given
+ * back at once.
+ */
 typedef void (*wait_fn)(void *arg, bool acquired, int64_t sent_at);
 
 struct wait {
@@ -28,6 +32,9 @@ struct wait {
 	int64_t			 started_at;
 	int			 interrupted;	/* by this signal, or 0 */
 	bool			 failed;	/* the outcome is known */
+	bool			 unusable;	/* too few replicas have it */
+	int64_t			 sent_at;
+	struct sync		 sync;
 };
 
 /* Nothing is sent yet; fn is called once, from the loop.  0, or -1 and a

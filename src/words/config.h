@@ -65,11 +65,18 @@ struct config {
 	struct endpoint	 endpoint;
 	int64_t		 connect_timeout_ms;
 	int64_t		 command_timeout_ms;
+	int		 replicas;	/* that must have it; 0: none */
+	const char	*tls_cacert;	/* FILE, or NULL */
+	const char	*tls_cert;
+	const char	*tls_key;
+	int		 tls_insecure;	/* bool */
 	const char	*password_file;	/* FILE, or NULL */
 	const char	*env_password;	/* REDISCLI_AUTH, or NULL */
 	/* output */
 	int		 verbosity;	/* enum log_level */
 	const char	*report;	/* FILE, or NULL */
+	const char	*metrics;	/* FILE, or NULL */
+	int		 log_json;	/* bool: events as JSON on stderr */
 	/* kept for config_release */
 	char		*owned_command[4];
 	char		*owned_key;

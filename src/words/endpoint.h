@@ -15,7 +15,16 @@
 
 #include "base/fault.h"
 
-enum endpoint_kind { ENDPOINT_TCP, ENDPOINT_UNIX };
+enum endpoint_kind {
+	ENDPOINT_TCP, ENDPOINT_UNIX, ENDPOINT_SENTINEL, ENDPOINT_LOCAL
+};
+
+#define ENDPOINT_HOSTS_MAX 16
+
+struct endpoint_host {
+	char	*host;
+	int	 port;
+};
 
 struct endpoint {
 	enum endpoint_kind	 kind;
@@ -25,6 +34,12 @@ struct endpoint {
 	char			*user;	/* NULL: the default user */
 	char			*password; /* NULL: none given */
 	int			 db;	/* 0 to INT_MAX */
+	bool			 tls;
+	struct endpoint_host	 hosts[ENDPOINT_HOSTS_MAX]; /* SENTINEL */
+	int			 host_count;
+	char			*name;	/* SENTINEL: of the primary */
+	char			*sentinel_user;
+	char			*sentinel_password;
 	char			*shown;	/* for messages; no secret in it */
 };
 

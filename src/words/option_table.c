@@ -26,6 +26,8 @@
 /* In the order of enum config_on_lost. */
 static const char *const on_lost_choices[] = { "kill", "warn", "pause", NULL };
 
+static const char *const log_choices[] = { "text", "json", NULL };
+
 const struct option_def option_table[OPTION_ROWS] = {
 	{ GROUP_LOCK, "k", { "key" }, "KEY",
 	    KIND_STRING, AT(key), 0, 0,
@@ -163,6 +165,12 @@ const struct option_def option_table[OPTION_ROWS] = {
 	{ GROUP_OUTPUT, "", { "report" }, "FILE",
 	    KIND_STRING, AT(report), 1, 0,
 	    .help = "write how the run ended, a JSON object" },
+	{ GROUP_OUTPUT, "", { "metrics" }, "FILE",
+	    KIND_STRING, AT(metrics), 1, 0,
+	    .help = "count this run in a file for Prometheus" },
+	{ GROUP_OUTPUT, "", { "log" }, "FORM",
+	    KIND_CHOICE, AT(log_json), 0, 0, .choices = log_choices,
+	    .help = "lines on stderr: text or json (text)", .verbs = ALL },
 	{ GROUP_OUTPUT, "v", { "verbose" }, NULL,
 	    KIND_SET, AT(verbosity), LOG_LEVEL_VERBOSE, 0,
 	    .help = "say who holds the lock, waits, times",

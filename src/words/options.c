@@ -229,8 +229,7 @@ read_environment(struct config *cfg, uint64_t seen, struct fault *fault)
 static int
 take_operand(struct config *cfg, const char *operand, struct fault *fault)
 {
-	const char **field =
-	    cfg->verb == VERB_LIST ? &cfg->pattern : &cfg->key;
+	const char **field = cfg->verb == VERB_LIST ? &cfg->pattern : &cfg->key;
 
 	if (*field != NULL)
 		return fault_set(fault, FAULT_USAGE, 0,

@@ -21,9 +21,11 @@
 void
 outcome_init(struct outcome *o)
 {
-	*o = (struct outcome) {
-		.kind = OUTCOME_ERROR, .hold_ms = -1, .slot = -1, .fence = -1
-	};
+	*o = (struct outcome) { .kind = OUTCOME_ERROR,
+		.hold_ms = -1,
+		.slot = -1,
+		.fence = -1,
+		.margin_ms = -1 };
 }
 
 enum outcome_kind

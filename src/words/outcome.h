@@ -34,6 +34,7 @@ struct outcome {
 	int64_t	 wait_ms;	/* from the start to lock or end */
 	int64_t	 hold_ms;	/* from lock to release; -1: never held */
 	int64_t	 renewals;
+	int64_t	 margin_ms;	/* least time left of the lease; -1 */
 	int64_t	 retries;	/* attempts beyond the first to take it */
 	char	 token[640];	/* "" before one was made */
 	char	 holder[400];	/* who was in the way, described; "" */
