@@ -74,6 +74,36 @@ everything() {
   ask "$B"
   release "$B"
   ttls
+  everything_else
+}
+
+# Shared locks, slots, nested runs, the guards, a look at it all.
+everything_else() {
+  local kind
+  r del "$L" "$Q" >/dev/null
+  for kind in s0 j2; do
+    KIND=$kind ask "$A"
+    ttls
+    extend "$A"
+    KIND=$kind ask "$B"
+    KIND=$kind COOL=1000 release "$A"
+    ttls
+    s status
+    r del "$L" >/dev/null
+  done
+  take "$A"
+  ABOVE=$A ask "$B"
+  ttls
+  extend "$B"
+  release "$A"
+  ttls
+  COOL=1000 DONE=1000 FENCE=1 release "$B"
+  ttls
+  ONCE=1 ask "$C"
+  s break
+  FENCE=1 ask "$A"
+  ttls
+  release "$A"
 }
 
 @test "the manual's list is found" {
@@ -114,15 +144,21 @@ lacks() {
 @test "without +set" { lacks +set; }
 @test "without +del" { lacks +del; }
 @test "without +exists" { lacks +exists; }
+@test "without +type" { lacks +type; }
 @test "without +time" { lacks +time; }
 @test "without +pttl" { lacks +pttl; }
 @test "without +pexpire" { lacks +pexpire; }
+@test "without +pexpireat" { lacks +pexpireat; }
 @test "without +persist" { lacks +persist; }
 @test "without +zadd" { lacks +zadd; }
 @test "without +zcard" { lacks +zcard; }
 @test "without +zrange" { lacks +zrange; }
 @test "without +zrank" { lacks +zrank; }
+@test "without +zrangebyscore" { lacks +zrangebyscore; }
+@test "without +zremrangebyscore" { lacks +zremrangebyscore; }
 @test "without +zrem" { lacks +zrem; }
+@test "without +zscore" { lacks +zscore; }
+@test "without +zcount" { lacks +zcount; }
 @test "without +pubsub|numsub" { lacks '+pubsub|numsub'; }
 @test "without +eval" { lacks +eval; }
 @test "without the lock's keys" { lacks '~lock:*'; }
