@@ -2,18 +2,25 @@
 # Completion of rlock for bash; behind the options it is the command's own.
 # `make lint` compares the two lists of options with --help.
 
-_rlock_flags='-x -e --exclusive -n --nonblock --nb --nonblocking -o --close
+_rlock_flags='-x -e --exclusive -s --shared -n --nonblock --nb --nonblocking
+  --fence -o --close --acquire --renew --release --status --list --break --json
   -v --verbose -q --quiet -h --help -V --version'
-_rlock_valued='-k --key -t --ttl -w --wait --timeout -r --retries --retry-delay
-  --retry-max -E --conflict-exit-code --note --prefix -c --command --on-lost
-  --signal --kill-after --max-run -u --url --connect-timeout --command-timeout
-  --password-file --report'
+_rlock_valued='-k --key -t --ttl -j --slots -w --wait --timeout -r --retries
+  --retry-delay --retry-max -E --conflict-exit-code --note --prefix --shard
+  -c --command --on-lost --signal --kill-after --max-run --min-hold --once
+  --once-exit-code -u --url --connect-timeout --command-timeout --password-file
+  --token --report'
+_rlock_verbs='--acquire --renew --release --status --list --break'
 
 # Set want to the option that the next word is the value of, if any, and shell
-# if it is -c; $1 is an option as typed: abbreviated, or letters in a row.
+# if it is -c or a verb, behind which there is no command; $1 is an option as
+# typed: abbreviated, or letters in a row.
 _rlock_option() {
   local name letters=''
   want=
+  for name in $_rlock_verbs; do
+    [[ $1 != --* || $name != "$1"* ]] || shell=1
+  done
   for name in $_rlock_valued; do
     if [[ $name == -[!-] ]]; then
       letters+=${name#-}
@@ -68,8 +75,8 @@ _rlock() {
       return
     elif [[ $word == -?* ]]; then
       _rlock_option "$word"
-    else
-      [[ $shell ]] || _rlock_command "${first[i]}"
+    elif [[ ! $shell ]]; then
+      _rlock_command "${first[i]}"
       return
     fi
   done

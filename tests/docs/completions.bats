@@ -82,7 +82,8 @@ offers() {
 @test "other values: nothing is guessed" {
   local option
   touch 30 deploy
-  for option in -k -t -w -r -E -u -c --note --prefix --kill-after --max-run; do
+  for option in -k -t -j -w -r -E -u -c --note --prefix --shard --kill-after --max-run \
+    --min-hold --once --once-exit-code --token; do
     offers "rlock $option " ''
   done
 }
@@ -106,6 +107,33 @@ offers() {
 @test "-c has a string: no command, options still" {
   offers "rlock -k a -c 'x | y' xcm" ''
   offers "rlock -k a -c 'x | y' --max" '--max-run'
+}
+
+@test "behind a verb: no command, no file; options before and after its operand" {
+  local verb shell
+  touch deploy xcmd-file
+  for verb in --acquire --renew --release --status --list --break; do
+    offers "rlock $verb xcm" ''
+    offers "rlock $verb --js" '--json'
+    offers "rlock $verb deploy --js" '--json'
+    offers "rlock -t 30 $verb xcm" ''
+  done
+  for shell in bash fish; do # zsh knows no abbreviations
+    is "$(offered "$shell" 'rlock --rene --tok')" '--token'
+    is "$(offered "$shell" 'rlock --rene xcm')" ''
+  done
+  offers 'rlock --release a --token ' ''
+  # Behind the command it is the command's own.
+  offers 'rlock -k a xcmd --status o' 'one'
+}
+
+@test "-j and --shard: a value each, then the command" {
+  offers 'rlock -k a -j 4 xcm' 'xcmd'
+  offers 'rlock -j4 -k a -- xcm' 'xcmd'
+  offers 'rlock -k a --slots=4 xcmd o' 'one'
+  offers 'rlock -k a --shard u:42/10 xcm' 'xcmd'
+  offers 'rlock -sk a --fence xcm' 'xcmd'
+  offers 'rlock -k a --shar' '--shard --shared'
 }
 
 @test "bash without bash-completion: commands, then files" {

@@ -17,7 +17,7 @@ trap 'rm -rf "$folder"' EXIT
   /^ *-/ {
     value = 0
     for (i = 1; $i ~ /^-/; i++) continue
-    value = $i ~ /^[A-Z]+$/
+    value = $i ~ /^[A-Z]+(\/[A-Z]+)?$/
     for (i = 1; $i ~ /^-/; i++) put($i)
   }' | sort -u >"$folder/help"
 
@@ -36,7 +36,7 @@ awk '/^_rlock_(flags|valued)=/ {
 
 # What is before the description, without the list of what it excludes:
 # {-k+,--key=} or --report=
-sed -n "s/^  '([^)]*)'/  /; s/^  ['{]*\(-[^[]*\)\[.*/\1/p" "$2/_rlock" |
+sed -n "s/^  '([^)]*)'*/  '/; s/^  ['{]*\(-[^[]*\)\[.*/\1/p" "$2/_rlock" |
   tr -d "'} " | tr , '\n' | sed 's/+$/=/' | sort -u >"$folder/_rlock"
 
 # __rlock_option -s k -l key -x -d text
