@@ -36,7 +36,8 @@ else
 fi
 
 # What is needed: a command that shows that it is there (a/b: either), and the
-# packages by system.  hiredis is looked for by its header, below.
+# packages by system (-: none).  hiredis is looked for by its header, redis-py,
+# the client library of another language, by its module, below.
 table() {
 	cat <<-'EOF'
 	command                    apt             dnf                   apk               pacman      brew
@@ -50,6 +51,7 @@ table() {
 	bats                       bats            bats                  bats              bats        bats-core
 	prove                      perl            perl-Test-Harness     perl-utils        perl        perl
 	python3                    python3         python3               python3           python      python
+	redis-py                   python3-redis   python3-redis         py3-redis         python-redis -
 	git                        git             git                   git               git         git
 	setpriv                    util-linux      util-linux            setpriv           util-linux  util-linux
 	ps                         procps          procps-ng             procps            procps-ng   procps
@@ -73,6 +75,10 @@ is_there() {
 		    [ -e /usr/include/hiredis/hiredis.h ] ||
 		    [ -e /usr/local/include/hiredis/hiredis.h ]
 		;;
+	redis-py)
+		python3 -c 'import redis' 2>/dev/null ||
+		    /usr/bin/python3 -c 'import redis' 2>/dev/null
+		;;
 	prove) has prove || [ -x /usr/bin/core_perl/prove ] ;;
 	*/*) has "${1%/*}" || has "${1#*/}" ;;
 	*) has "$1" ;;
@@ -84,7 +90,7 @@ missing() {
 		NR == 1 { for (i = 2; i <= NF; i++) if ($i == which) column = i; next }
 		{ gsub(/,/, " ", $column); print $1, $column }' |
 	while read -r command packages; do
-		is_there "$command" || echo "$packages"
+		[ "$packages" = - ] || is_there "$command" || echo "$packages"
 	done
 }
 
