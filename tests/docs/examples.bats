@@ -21,6 +21,12 @@ setup() {
   stand_in deploy.sh "$NOTE_RUN; exit 7"
   stand_in reconcile.sh "$NOTE_RUN; exit 7"
   stand_in collect.sh "$NOTE_RUN; echo data"
+  stand_in dump.sh 'echo "$RLOCK_KEY $RLOCK_SLOT $(redis-cli zrange lock:dumps 0 -1)" >>ran; exit 7'
+  stand_in submit.sh 'echo "$RLOCK_KEY" >>ran'
+  stand_in take.sh 'echo "$RLOCK_KEY $RLOCK_SHARD $(redis-cli keys "*")" >>ran; exit 7'
+  stand_in read.sh 'echo "$RLOCK_KEY $(redis-cli zrange lock:catalog 0 -1)" >>ran; exit 7'
+  stand_in write.sh "$NOTE_RUN; exit 7"
+  stand_in store.sh 'echo "$RLOCK_KEY $RLOCK_FENCE" >>ran; exit 7'
   export PATH=$T/bin:$PATH
 }
 
@@ -40,6 +46,14 @@ stand_in() { # FILE TEXT
 ran() {
   is "$(lines ran)" 1
   [[ $(cat ran) == "$1 $2 rlock:1:"* ]] || { cat ran; return 1; }
+  is "$(r dbsize)" 0
+  rm ran
+}
+
+# like TEXT: the stand-in ran once, and noted what begins with TEXT.
+like() {
+  is "$(lines ran)" 1
+  [[ $(cat ran) == "$1"* ]] || { cat ran; return 1; }
   is "$(r dbsize)" 0
   rm ran
 }
@@ -68,9 +82,10 @@ as_cron() { # LINE
   fi
 }
 
-# Five hosts, one of which runs the job until the others are through.
+# Five hosts, one of which runs the job until the others are through; another
+# one is so late that the job is done.
 cron() { # LINE
-  local command i first
+  local command i first late
   [[ $1 =~ ^\*/5\ \*\ \*\ \*\ \*\ ([^%]+)$ ]]
   command=${BASH_REMATCH[1]}
   mkfifo "$T/go"
@@ -86,8 +101,81 @@ cron() { # LINE
   echo >"$T/go"
   ended "$first"
   is "$status $(cat "$T/mail" "$T/jobs")" '0 job:recon'
+  late=$(r pttl lock:job:recon)
+  between 50000 "$late" 60000
+  try as_cron "$command"
+  is "late: $status $output $(lines "$T/jobs")" 'late: 0  1'
+  r del lock:job:recon >/dev/null
   rm "$T/go" "$T/jobs"
   stand_in reconcile.sh "$NOTE_RUN; exit 7"
+}
+
+# Three hosts; the first one's job succeeds when the others wait.
+nightly() { # LINE
+  local command i pids=()
+  [[ $1 =~ ^0\ 2\ \*\ \*\ \*\ ([^%]+)$ ]]
+  command=${BASH_REMATCH[1]}
+  mkfifo "$T/go"
+  stand_in reconcile.sh 'echo "$RLOCK_KEY" >>"$T/jobs"; read line <"$T/go"'
+  for i in 1 2 3; do
+    as_cron "$command" >>"$T/mail" 2>&1 3>&- &
+    pids+=("$!")
+    STARTED+=("$!")
+    wait_file "$T/jobs"
+  done
+  Q='rlock:queue:{lock:nightly}' wait_waiters 2
+  echo >"$T/go"
+  for i in "${pids[@]}"; do
+    ended "$i"
+    is "$status" 0
+  done
+  is "$(cat "$T/mail" "$T/jobs")" nightly
+  is "$(r keys '*')" 'rlock:done:{lock:nightly}'
+  r flushall >/dev/null
+  rm "$T/go" "$T/jobs"
+  stand_in reconcile.sh "$NOTE_RUN; exit 7"
+}
+
+# The second click is one too many.
+form() { # COMMAND
+  try sh -c "$1"
+  is "$status $output" '0 '
+  try sh -c "$1"
+  is "$status $output $(cat ran)" '9  submit:u42'
+  between 80000000 "$(r pttl 'rlock:done:{lock:submit:u42}')" 86400000
+  r flushall >/dev/null
+  rm ran
+}
+
+# The order's shelf, as another program finds it.
+shelf() { # COMMAND
+  local want
+  want=$(python3 -c 'import zlib; print(zlib.crc32(b"4711") % 10)')
+  ORDER=4711 try sh -c "$1"
+  is "$status $output $(cat ran)" "7  stock $want lock:stock:$want"
+  rm ran
+}
+
+# The steps, the second of which is the deploy's; it fails, the last one runs.
+steps() { # COMMANDS
+  stand_in deploy.sh 'echo "$RLOCK_KEY $(redis-cli pttl lock:release)" >>ran; exit 7'
+  try sh -c "$1"
+  is "$status $output" '0 '
+  is "$(lines ran) $(cut -d' ' -f1 ran) $(r dbsize)" '1 release 0'
+  between 800000 "$(cut -d' ' -f2 ran)" 900000
+  rm ran
+  stand_in deploy.sh "$NOTE_RUN; exit 7"
+}
+
+# Each acquisition has a greater number.
+fenced() { # COMMAND
+  sh -c "$1" || is "$?" 7
+  sh -c "$1" || is "$?" 7
+  is "$(lines ran) $(sort -u ran | wc -l)" '2 2'
+  sort -n -k2 ran | cmp - ran
+  grep -qxE 'invoices [0-9]{16}' ran
+  r flushall >/dev/null
+  rm ran
 }
 
 # Somebody holds it when it is asked for, or broken.
@@ -96,12 +184,12 @@ by_hand() { # COMMAND
   try sh -c "$1"
   is "$status" 0
   case $1 in
-  *GET*)
-    [[ $output == rlock:1:* ]]
+  *--status* | *--list*)
+    [[ $output == *deploy:prod* && $output == *"$HOLDER"* ]]
     let_go
     ;;
-  *DEL*)
-    is "$output" 1
+  *--break*)
+    [[ $output == *"$HOLDER"* ]]
     ended "$HOLDER" 5
     is "$status" 76
     ;;
@@ -128,11 +216,31 @@ example() { # TEXT
     cron "${text%$'\n'}"
     return
     ;;
+  '0 2 '*)
+    nightly "${text%$'\n'}"
+    return
+    ;;
+  'TOKEN='*)
+    steps "$text"
+    return
+    ;;
+  *' --once '*)
+    form "$text"
+    return
+    ;;
+  *' --shard '*)
+    shelf "$text"
+    return
+    ;;
+  *' --fence '*)
+    fenced "$text"
+    return
+    ;;
   '[ '*)
     locks_itself "$text"
     return
     ;;
-  'redis-cli '*)
+  'rlock --'[slb]*)
     by_hand "$text"
     return
     ;;
@@ -152,6 +260,9 @@ example() { # TEXT
   *'--note "build 4711"'*) is "$status" 7 && grep -q ':build%204711$' ran && ran deploy:prod lock:deploy:prod ;;
   *--report*) is "$status" 7 && ran job:recon lock:job:recon &&
     is "$(fact recon.json outcome) $(fact recon.json exit_status)" 'ran 7' ;;
+  *' -j 4 '*) is "$status" 7 && like 'dumps 0 j4:0:rlock:1:' ;;
+  *' -s -k catalog '*) is "$status" 7 && like 'catalog s0:rlock:1:' ;;
+  *' -x -k catalog '*) is "$status" 7 && ran catalog lock:catalog ;;
   *"--prefix ''"*) is "$status" 7 && ran invoices invoices ;;
   *' -k deploy:prod '*) is "$status" 7 && ran deploy:prod lock:deploy:prod ;;
   *' -k job:recon '*) is "$status" 7 && ran job:recon lock:job:recon ;;
@@ -180,9 +291,9 @@ examples() {
   between "$1" "$count" 30
 }
 
-@test "the examples of the manual" { examples 12 manual_examples; }
+@test "the examples of the manual" { examples 21 manual_examples; }
 
-@test "the examples of the README" { examples 6 readme_examples; }
+@test "the examples of the README" { examples 10 readme_examples; }
 
 @test "a deploy that finds the lock held waits its turn" {
   local text

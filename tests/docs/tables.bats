@@ -1,14 +1,17 @@
 #!/usr/bin/env bats
 # What the manual lists, against what the program does.
 # What the shells within are to expand stands in single quotes.
-# shellcheck disable=SC2016,SC2153,SC2317
+# shellcheck disable=SC2016,SC2034,SC2153,SC2317
 
 load ../lib/rlock
 load docs
 
 setup_file() { redis_start; }
 teardown_file() { redis_stop; }
-setup() { rlock_setup; }
+setup() {
+  rlock_setup
+  cd "$T" || return
+}
 teardown() { rlock_teardown; }
 
 status_64() { try "$RLOCK" -k "$K"; }
@@ -69,23 +72,58 @@ status_127() { try "$RLOCK" -k "$K" no-such-command-anywhere; }
 
 line() { tr '\n' ' ' | sed 's/ $//'; }
 
+@test "THE LOCK: the hash of --shard, as other programs are told to find it" {
+  local count=0 line
+  while IFS= read -r line; do
+    count=$((count + 1))
+    is "$(sh -c "$line")" 8
+  done < <(manual_section 'THE LOCK' | sed -n 's/\\e/\\/g; /^p[a-z0-9]* -[ce] /p')
+  is "$count" 2
+  try "$RLOCK" -k stock --shard user42/10 -- sh -c 'echo "$RLOCK_KEY $RLOCK_SHARD $("$@")"' x \
+    "$REDIS_CLI" -s "$REDIS_SOCK" keys 'lock:stock*'
+  is "$status $output" '0 stock 8 lock:stock:8'
+}
+
+@test "THE LOCK: the keys on the server are those that are listed" {
+  local run
+  run='"$RLOCK" -n -k deploy:prod -- sh -c "\"$REDIS_CLI\" -s \"$REDIS_SOCK\" keys \"*\""'
+  r flushall >/dev/null
+  K=deploy:prod L=lock:deploy:prod Q='rlock:queue:{lock:deploy:prod}'
+  "$RLOCK" -k "$K" --once 1m --fence true
+  bg "$RLOCK" -k "$K" -- sh -c "echo \$\$ >pid; $run >keys; exec sleep 30"
+  wait_pidfile pid
+  bg "$RLOCK" -k "$K" true
+  wait_waiters 1
+  # The nested run is over: its holds are gone, who waits is there.
+  is "$(r keys '*' | cat - keys | sort -u)" "$(manual_section 'THE LOCK' |
+    sed -n 's/^\.It \(r*lock:[^ ]*\) Ta .*/\1/p' | sort)"
+  is "$(manual_section 'THE LOCK' | grep -c '^\.It r*lock:')" 5
+}
+
 @test "ENVIRONMENT: the command gets the variables that are listed, no others" {
   local given
   given=$(manual_section ENVIRONMENT |
     awk '/^Given to/ { on = 1 } on && /^\.El/ { exit } on && /^\.It Ev/ { print $3 }' | sort | line)
-  is "$(env -u RLOCK_URL "$RLOCK" -u "$RLOCK_URL" -k "$K" env |
+  is "$(env -u RLOCK_URL "$RLOCK" -u "$RLOCK_URL" -k "$K" -j 2 --fence --shard a/1 env |
     sed -n 's/^\(RLOCK_[A-Z]*\)=.*/\1/p' | grep -vxE 'RLOCK_(TESTS|PROGS|BUILD|TAP_DIR|SANITIZE)' |
     sort | line)" "$given"
   is "$(RLOCK_FENCE=1 RLOCK_SLOT=1 RLOCK_SHARD=1 "$RLOCK" -k "$K" env |
     grep -cE '^RLOCK_(FENCE|SLOT|SHARD)=')" 0
 }
 
+@test "FILES: the outcomes that are listed are those that the program knows" {
+  is "$(manual_section FILES | awk '/^\.It Cm outcome/ { on = 1; next }
+    /^\.It/ { on = 0 } on && /^\.Cm/ { print $2 }' | sort | line)" \
+    "$(sed -n '/^outcome_word/,$s/.*return "\([a-z]*\)";.*/\1/p' \
+      "$RLOCK_TESTS/../src/words/outcome.c" | sort -u | line)"
+}
+
 @test "FILES: the report has the members that are listed, in that order" {
   local listed
   listed=$(manual_section FILES | sed -n 's/^\.It Cm //p' | tr -d ',' | tr -s ' ' '\n' | line)
   "$RLOCK" -k "$K" --report "$T/report" true
-  is "$(sed -n 's/^  "\([a-z_]*\)": .*/\1/p' "$T/report" | line)" "$listed"
-  is "$(grep -c ': null' "$T/report")" 5 # signal fence slot holder message
+  is "$(python3 -c 'import json, sys; print(*json.load(sys.stdin))' <"$T/report")" "$listed"
+  is "$(grep -o ': null' "$T/report" | grep -c .)" 5 # signal fence slot holder message
 }
 
 @test "the lengths of THE COMMAND follow from its formulas" {
