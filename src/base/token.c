@@ -20,6 +20,8 @@
 
 #define START "rlock:1:"
 #define START_LEN (sizeof(START) - 1)
+#define COOLING START "cooling:"
+#define COOLING_LEN (sizeof(COOLING) - 1)
 #define FOREIGN_LEN 40		 /* bytes shown of a value that is not ours */
 #define FIELD_LEN TOKEN_NOTE_MAX /* bytes shown of a field */
 #define STARTED_MAX_MS INT64_C(253402300799999) /* the year 9999 */
@@ -118,6 +120,12 @@ token_is_ours(const char *text, size_t len)
 	return len == i || text[i] == ':';
 }
 
+bool
+token_is_cooling(const char *text, size_t len)
+{
+	return len >= COOLING_LEN && memcmp(text, COOLING, COOLING_LEN) == 0;
+}
+
 /*
  * Take the field that *text begins with (the last one takes all), decode it,
  * and write it into out, fit for a terminal.  What is no escape stays.
@@ -169,17 +177,19 @@ token_describe(const char *text, size_t len, char *out, size_t cap)
 	char note[4 * FIELD_LEN + 1], when[32];
 	const char *why;
 	int64_t number;
-	size_t shown;
+	bool cooling = token_is_cooling(text, len);
+	size_t shown,
+	    head = cooling ? COOLING_LEN - 1 : START_LEN + TOKEN_ID_LEN;
 
-	if (!token_is_ours(text, len)) {
+	if (!cooling && !token_is_ours(text, len)) {
 		shown = log_cut(text, len, FOREIGN_LEN);
 		log_escape(host, sizeof(host), text, shown);
 		snprintf(out, cap, "another program (%s%s)", host,
 		    shown < len ? "..." : "");
 		return;
 	}
-	text += START_LEN + TOKEN_ID_LEN;
-	len -= START_LEN + TOKEN_ID_LEN;
+	text += head;
+	len -= head;
 	if (len > 0) {
 		text++;
 		len--;
@@ -194,7 +204,8 @@ token_describe(const char *text, size_t len, char *out, size_t cap)
 	when[0] = '\0';
 	if (parse_count(started, 0, STARTED_MAX_MS, &number, &why) == 0)
 		token_time(number, when, sizeof(when));
-	snprintf(out, cap, "%s%s%s%s%s%s%s%s%s",
+	snprintf(out, cap, "%s%s%s%s%s%s%s%s%s%s",
+	    cooling ? "nobody, cooling down after " : "",
 	    *user != '\0' ? user : "somebody", *host != '\0' ? "@" : "", host,
 	    *pid != '\0' ? ", pid " : "", pid,
 	    *when != '\0' ? ", started " : "", when, *note != '\0' ? ", " : "",

@@ -38,9 +38,13 @@ int token_make(const struct token_owner *, char *out);
 /* Is it a token of ours: "rlock:1:", 32 lower-case hex digits, ':' or end? */
 bool token_is_ours(const char *text, size_t len);
 
+/* Is it what --min-hold leaves: "rlock:1:cooling:"? */
+bool token_is_cooling(const char *text, size_t len);
+
 /*
  * Write "USER@HOST, pid PID, started TIME[, NOTE]" (TIME local, to the
- * second), or for a value that is not ours "another program (VALUE cut at 40
+ * second), with "nobody, cooling down after " before it for what --min-hold
+ * leaves, or for a value that is not ours "another program (VALUE cut at 40
  * bytes)", into out.  text is not trusted: any field may be missing.
  */
 void token_describe(const char *text, size_t len, char *out, size_t cap);

@@ -85,7 +85,8 @@ read_held(struct lock *lock, enum lock_op op, const struct reply *reply,
 	answer->verdict = VERDICT_HELD;
 	read_text(holder, answer->holder, sizeof(answer->holder));
 	/* Empty: a queue that is being served; free, but not for us yet. */
-	answer->foreign = len > 0 && !token_is_ours(text, len);
+	answer->foreign = len > 0 && !token_is_ours(text, len) &&
+	    !token_is_cooling(text, len);
 	answer->left_ms = reply_int(reply_at(reply, 2), -1);
 	answer->rank = reply_int(reply_at(reply, 3), 0);
 	if (is_acquire(op))

@@ -329,3 +329,16 @@ READ='[ "$(uniq -c file | tr -s " " | cut -d" " -f2 | head -1)" = 2 ] || echo ha
   is_key lock:release
   let_go
 }
+
+@test "a lock that cools down: who holds it is said, and who waits gets it then" {
+  local start
+  "$RLOCK" -k "$K" --min-hold 1.5 -- true
+  try "$RLOCK" -n -v -k "$K" -- true
+  is "$status ${#lines[@]}" '75 1'
+  [[ $output == *'cooling down'* && $output != *'another program'* ]]
+  start=$(now_ms)
+  # Not by polling: that is for locks of other programs.
+  try "$RLOCK" -w 10 --retry-delay 20s --retry-max 20s -k "$K" -- sh -c 'exit 3'
+  is "$status $output" '3 '
+  between 1 $(($(now_ms) - start)) 3000
+}

@@ -140,6 +140,11 @@ describe(void)
 		    "\\n\\x00\\x9b@h\\x1b[2J, pid 1, "
 		    "\\xc2\\x9b\\x7f\\xff\xc3\xa9" },
 		{ ID ":%:%4:%zz::a:b:c%", "%4@%, a:b:c%" },
+		{ "rlock:1:cooling:web1:deploy:4711:0:n",
+		    "nobody, cooling down after deploy@web1, pid 4711, "
+		    "started 1970-01-01 00:00:00, n" },
+		{ "rlock:1:cooling:", "nobody, cooling down after somebody" },
+		{ "rlock:1:cooling", "another program (rlock:1:cooling)" },
 		{ "my-token", "another program (my-token)" },
 		{ "", "another program ()" },
 		{ "\x1b]0;x\a", "another program (\\x1b]0;x\\x07)" },
