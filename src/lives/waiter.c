@@ -80,14 +80,20 @@ leave(struct waiter *w, enum waiter_end end)
 }
 
 static void
-give_up(void *arg)
+give_up(struct waiter *w)
+{
+	leave(w, w->patience.seen ? WAITER_BUSY : WAITER_FAILED);
+}
+
+static void
+on_deadline(void *arg)
 {
 	struct waiter *w = arg;
 
 	if (w->state == STATE_ASKING)
 		fault_set(&w->fault, FAULT_UNAVAILABLE, 0, "%s: %s",
 		    w->cfg->endpoint.shown, voter_lacks(w->voter));
-	leave(w, w->patience.seen ? WAITER_BUSY : WAITER_FAILED);
+	give_up(w);
 }
 
 static void
@@ -117,13 +123,6 @@ try_again(struct waiter *w)
 }
 
 static void
-pause_for(struct waiter *w, int64_t ms)
-{
-	w->state = STATE_PAUSING;
-	loop_timer_set(w->loop, &w->timer, clock_add(clock_now(), ms));
-}
-
-static void
 set_deadline(struct waiter *w, bool polling)
 {
 	loop_timer_set(w->loop, &w->deadline,
@@ -143,7 +142,9 @@ trouble(struct waiter *w, const struct fault *fault)
 		w->away = true;
 		w->handlers->news(w->arg, WAITER_AWAY, fault);
 	}
-	pause_for(w, patience_fault_pause_ms(&w->patience));
+	w->state = STATE_PAUSING;
+	loop_timer_set(w->loop, &w->timer,
+	    clock_add(clock_now(), patience_fault_pause_ms(&w->patience)));
 }
 
 static void
@@ -394,7 +395,7 @@ waiter_new(struct loop *loop, const struct config *cfg, struct voter *voter,
 	w->arg = arg;
 	w->state = STATE_PAUSING;
 	loop_timer_init(&w->timer, on_timer, w);
-	loop_timer_init(&w->deadline, give_up, w);
+	loop_timer_init(&w->deadline, on_deadline, w);
 	return w;
 }
 

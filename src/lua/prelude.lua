@@ -180,7 +180,7 @@ local function drop(m,tok,cool)
     value=cooling
     call('SET',L,value,'PX',int(cool))
   elseif kind=='x0' then
-    call('DEL',L)
+    call('DEL',L,H)
     kind=false
   else
     local slot=slot_of(m)

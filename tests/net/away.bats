@@ -159,12 +159,12 @@ print(s.getsockname()[1], flush=True); time.sleep(60)'
 
 @test "back within the release's time: it is released" {
   hold a -t 30 --command-timeout 10
+  is 1 "$(r exists "$L")" # and saved, so it will be back
   r save >/dev/null
   redis_down
   finish a 9
   wait_gone "$(cat "$T/a.pid")"
   redis_up
-  is 1 "$(r exists "$L")"
   status "$PID"
   is 9 "$GOT"
   is '' "$(cat "$T/a.err")"

@@ -61,7 +61,7 @@ def array(items):
 GOOD = {
     "take": {"ok": [0], "held": [1, HOLDER], "gone": [2, b""], "full": [9]},
     "acquire": {
-        "ok": [0, 0],
+        "ok": [0, 0, -1, b""],
         "held": [1, HOLDER, 10000, 0, b"1700000000000000"],
         "gone": [2, b""],
         "full": [9],
@@ -90,11 +90,7 @@ def script_of(args):
     rest = len(args) - 3 - keys
     if keys == 1:
         return "renew"
-    if rest == 4:
-        return "acquire"
-    if rest == 1:
-        return "free"
-    return "release" if len(args[1]) > 1000 else "take"
+    return {6: "acquire", 5: "release", 3: "renew", 2: "take", 1: "free"}[rest]
 
 
 class Server:

@@ -436,7 +436,7 @@ many() {
   got=$(join "$B")
   like "$got" '1  0 0 *'
   is "$(r zcard "$Q")" 501
-  is "$(join "$B" 10000 "$(reply 5 "$got")")" '0 0'
+  is "$(join "$B" 10000 "$(reply 5 "$got")")" '0 0 -1 '
   is "$(r get "$L")" "$B"
   is "$(r exists "$Q")" 0
 }

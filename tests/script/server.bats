@@ -38,34 +38,41 @@ _linked() {
 synced() { is "$(r wait 1 5000)" 1; }
 
 readonly_all() { # SCRIPTS...: each answers READONLY, to holder and stranger
-  local name tok got
+  local name tok got ticket KIND
   on_replica
   for name; do
     for tok in "$A" "$B"; do
-      for join in 0 1; do
-        got=$(s "$name" "$tok" 10000 "$join" 0)
-        like "$got" '*READONLY*' || { echo "$name by ${tok:38:2}"; return 1; }
-        got=$(s "$name" "$tok" 10000 "$join" 1700000000000000)
-        like "$got" '*READONLY*' || { echo "$name by ${tok:38:2}"; return 1; }
+      case $name in
+      ask | join | release) kinds='x0 s0 j2' ;;
+      *) kinds=x0 ;;
+      esac
+      for KIND in $kinds; do
+        for ticket in 0 1700000000000000; do
+          got=$("$name" "$tok" 10000 "$ticket")
+          like "$got" '*READONLY*' || {
+            echo "$name by ${tok:38:2} as $KIND"
+            return 1
+          }
+        done
       done
     done
   done
 }
 
 @test "replica: no lock there: READONLY, not gone" {
-  readonly_all take free renew acquire release
+  readonly_all take free renew extend ask join release
 }
 
 @test "replica: a lock of ours or another's: READONLY, not yes or no" {
   take "$A"
   synced
-  readonly_all take free renew acquire release
+  readonly_all take free renew extend ask join release
 }
 
 @test "replica: a lock without a lease: READONLY" {
   r set "$L" forever
   synced
-  readonly_all take free renew acquire release
+  readonly_all take free renew extend ask join release
 }
 
 @test "replica: somebody waits: READONLY, or ask the full script" {
@@ -75,7 +82,7 @@ readonly_all() { # SCRIPTS...: each answers READONLY, to holder and stranger
   hear "$C"
   join "$C"
   synced
-  readonly_all renew acquire release
+  readonly_all renew extend ask join release
   is "$(s take "$B" 10000)" 9
   is "$(s free "$A")" 9
 }
@@ -84,7 +91,7 @@ readonly_all() { # SCRIPTS...: each answers READONLY, to holder and stranger
   hear "$C"
   r zadd "$Q" 9000000000000000 "$(entry "$C")"
   synced
-  readonly_all renew acquire release
+  readonly_all renew extend ask join release
 }
 
 @test "replica: a lock of another type: READONLY, never a no" {
@@ -176,16 +183,16 @@ readonly_all() { # SCRIPTS...: each answers READONLY, to holder and stranger
   r bgsave
   wait_until 10 _save_failed
   for tok in "$A" "$B" "$C"; do
-    for name in renew acquire release; do
-      like "$(s "$name" "$tok" 100000 1 0)" '*MISCONF*'
+    for name in renew extend ask join release; do
+      like "$("$name" "$tok" 100000)" '*MISCONF*'
     done
   done
   is "$(r get "$L")" "$A"
   between 90000 "$(r pttl "$L")" 100000
   is "$(queue)" 2
   names "${BATS_TEST_NUMBER}b"
-  for name in take free renew acquire release; do
-    like "$(s "$name" "$A" 100000 1 0)" '*MISCONF*'
+  for name in take free renew extend ask join release; do
+    like "$("$name" "$A" 100000)" '*MISCONF*'
   done
 }
 

@@ -342,7 +342,7 @@ refused(void)
 		{ "--list -k a", "option --key has no meaning with --list" },
 		{ "--break a --json", "option --json has no meaning with" },
 		/* A later version's. */
-		{ "--log json", "unknown option --log" },
+		{ "-k a --log xml ls", "option --log: 'xml' is not text or json" },
 		{ "--tls-insecure", "unknown option --tls-insecure" },
 	};
 	struct config cfg;
