@@ -9,7 +9,7 @@ _rlock_valued='-k --key -t --ttl -j --slots -w --wait --timeout -r --retries
   --retry-delay --retry-max -E --conflict-exit-code --note --prefix --shard
   -c --command --on-lost --signal --kill-after --max-run --min-hold --once
   --once-exit-code -u --url --connect-timeout --command-timeout --password-file
-  --token --report'
+  --token --report --metrics --log'
 _rlock_verbs='--acquire --renew --release --status --list --break'
 
 # Set want to the option that the next word is the value of, if any, and shell
@@ -99,7 +99,8 @@ _rlock() {
     mapfile -t COMPREPLY < <(compgen -W \
       "$(compgen -A signal | sed -n 's/^SIG\([A-IK-Z]\)/\1/p')" -- "$word")
     ;;
-  --password-file | --report)
+  --log) mapfile -t COMPREPLY < <(compgen -W 'text json' -- "$word") ;;
+  --password-file | --report | --metrics)
     compopt -o filenames 2>/dev/null
     mapfile -t COMPREPLY < <(compgen -f -- "$word")
     ;;

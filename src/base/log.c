@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log_json.h"
 
 #define LINE_LEN 512	/* bytes of a line, the LF included */
 #define SUBJECT_LEN 100 /* bytes of the subject before escaping */
@@ -28,6 +29,7 @@
 
 static enum log_level shown_level = LOG_LEVEL_NORMAL;
 static const char *subject;
+static bool as_json;
 static int64_t silent_until = INT64_MIN;
 static bool status_drawn;
 static volatile sig_atomic_t alarm_was_foreign;
@@ -284,27 +286,78 @@ log_wants(enum log_level level)
 	return level <= shown_level;
 }
 
-void
-log_say(enum log_level level, const char *fmt, ...)
+static void
+put_or_hush(const char *line, size_t len)
+{
+	log_status_clear();
+	if (!put(line, len))
+		silent_until = clock_add(clock_now(), SILENCE_MS);
+}
+
+static void say(enum log_level, const struct log_event *, const char *fmt,
+    va_list) __attribute__((format(printf, 3, 0)));
+
+static void
+say(enum log_level level, const struct log_event *event, const char *fmt,
+    va_list ap)
 {
 	/* More than a line takes, so that one cut here is cut there too. */
 	char text[LINE_LEN + 64], line[LINE_LEN + 1];
+	struct buf json = { 0 };
 	int saved = errno, n;
 	size_t len;
-	va_list ap;
 
+	if (as_json)
+		level = event->detail ? LOG_LEVEL_VERBOSE : LOG_LEVEL_NORMAL;
 	if (!log_wants(level) || clock_now() < silent_until)
 		return;
-	va_start(ap, fmt);
 	n = vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
 	len = n < 0 ? 0 : (size_t)n;
 	if (len >= sizeof(text))
 		len = sizeof(text) - 1;
-	log_status_clear();
-	if (!put(line, compose(line, text, len)))
-		silent_until = clock_add(clock_now(), SILENCE_MS);
+	if (!as_json)
+		put_or_hush(line, compose(line, text, len));
+	else if (log_json_put(&json, event, subject, n < 0 ? "" : text) == 0)
+		put_or_hush(json.data, json.len);
+	buf_release(&json);
 	errno = saved;
+}
+
+void
+log_say(enum log_level level, const char *fmt, ...)
+{
+	const struct log_event event = {
+		LOG_EVENT(level == LOG_LEVEL_VERBOSE ? "note" : "error"),
+		.detail = level == LOG_LEVEL_VERBOSE
+	};
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(level, &event, fmt, ap);
+	va_end(ap);
+}
+
+void
+log_tell(enum log_level level, const struct log_event *event, const char *fmt,
+    ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(level, event, fmt, ap);
+	va_end(ap);
+}
+
+bool
+log_is_json(void)
+{
+	return as_json;
+}
+
+void
+log_set_json(bool json)
+{
+	as_json = json;
 }
 
 void
@@ -318,8 +371,9 @@ log_status(const char *fmt, ...)
 	va_list ap;
 	int n;
 
-	if (!log_wants(LOG_LEVEL_NORMAL) || clock_now() < silent_until ||
-	    term == NULL || *term == '\0' || strcmp(term, "dumb") == 0)
+	if (!log_wants(LOG_LEVEL_NORMAL) || as_json ||
+	    clock_now() < silent_until || term == NULL || *term == '\0' ||
+	    strcmp(term, "dumb") == 0)
 		return;
 	va_start(ap, fmt);
 	n = vsnprintf(text, sizeof(text), fmt, ap);

@@ -2,13 +2,14 @@
 /*
  * log: lines on stderr, "rlock: KEY: what happened: why (what to do)".  A
  * message is dropped rather than waited for: rlock must never stall because
- * nobody reads its stderr.  Never exits, never allocates.
+ * nobody reads its stderr.  Never exits.
  */
 #ifndef RLOCK_LOG_H
 #define RLOCK_LOG_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum log_level {
 	LOG_LEVEL_QUIET = -1,	/* nothing at all */
@@ -41,6 +42,34 @@ void log_set_subject(const char *name);
  */
 void log_say(enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* What is told, for programs: --log json. */
+struct log_event {
+	const char	*name;		/* "waiting", "lost", ... */
+	bool		 detail;	/* told at LOG_LEVEL_VERBOSE only */
+	int64_t		 wait_ms;	/* these: negative when there is none */
+	int64_t		 hold_ms;
+	int64_t		 ttl_ms;
+	int64_t		 left_ms;
+	int64_t		 fence;
+	const char	*holder;	/* described; NULL or "" */
+};
+
+#define LOG_EVENT(event) \
+	.name = (event), .wait_ms = -1, .hold_ms = -1, .ttl_ms = -1, \
+	.left_ms = -1, .fence = -1
+
+/*
+ * Say an event: as log_say does, or, after log_set_json(true), as one line of
+ * JSON with the time, the lock's name, the event's fields and the text as its
+ * message; that needs memory, and is dropped without.  There, all events but
+ * details are told at LOG_LEVEL_NORMAL, and what log_say says is an event
+ * "error" or, at LOG_LEVEL_VERBOSE, "note".
+ */
+void log_tell(enum log_level, const struct log_event *, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void log_set_json(bool);
+bool log_is_json(void);
 
 /*
  * Draw a line without a line feed over the one drawn before, cut to the

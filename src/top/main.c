@@ -107,6 +107,7 @@ main(int argc, char **argv)
 	config_init(&cfg);
 	status = options_read(&cfg, argc, argv, &outcome.fault);
 	log_set_level(cfg.verbosity);
+	log_set_json(cfg.log_json != 0);
 	log_set_subject(status == 0 ? cfg.key : NULL);
 	if (status == -1) {
 		log_say(LOG_LEVEL_NORMAL, "%s", outcome.fault.text);

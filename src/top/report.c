@@ -40,10 +40,11 @@ void
 report_waiting(const char *holder)
 {
 	char who[DESCRIPTION_MAX];
+	const struct log_event event = { LOG_EVENT("waiting"),
+		.holder = describe(holder, who) };
 
-	if (log_wants(LOG_LEVEL_VERBOSE))
-		log_say(LOG_LEVEL_VERBOSE, "waiting: held by %s",
-		    describe(holder, who));
+	log_tell(LOG_LEVEL_VERBOSE, &event, "waiting: held by %s",
+	    event.holder);
 }
 
 void
@@ -86,20 +87,37 @@ report_deaf(void)
 }
 
 void
-report_acquired(int64_t wait_ms)
+report_acquired(int64_t wait_ms, int64_t ttl_ms, int64_t fence)
 {
+	struct log_event event = { LOG_EVENT("acquired") };
 	char wait[24];
 
-	log_say(LOG_LEVEL_VERBOSE, "acquired after %s s",
+	event.wait_ms = wait_ms;
+	event.ttl_ms = ttl_ms;
+	event.fence = fence;
+	log_tell(LOG_LEVEL_VERBOSE, &event, "acquired after %s s",
 	    seconds(wait_ms, wait));
+}
+
+void
+report_renewed(int64_t left_ms)
+{
+	struct log_event event = { LOG_EVENT("renewed"), .detail = true };
+
+	/* Of no interest to a person. */
+	event.left_ms = left_ms;
+	if (log_is_json())
+		log_tell(LOG_LEVEL_VERBOSE, &event, "renewed");
 }
 
 void
 report_renewal_failed(const struct fault *fault, int64_t left_ms)
 {
+	struct log_event event = { LOG_EVENT("renew_failed") };
 	char left[24];
 
-	log_say(LOG_LEVEL_VERBOSE,
+	event.left_ms = left_ms < 0 ? 0 : left_ms;
+	log_tell(LOG_LEVEL_VERBOSE, &event,
 	    "not renewed: %s (trying again; %s s "
 	    "left)",
 	    fault->text, seconds(left_ms < 0 ? 0 : left_ms, left));
@@ -108,6 +126,7 @@ report_renewal_failed(const struct fault *fault, int64_t left_ms)
 void
 report_lost(struct fault *told, const char *holder, bool stopping)
 {
+	struct log_event event = { LOG_EVENT("lost") };
 	const char *then = stopping ? "the command is being stopped" :
 				      "check what else ran meanwhile";
 	char who[DESCRIPTION_MAX];
@@ -123,8 +142,8 @@ report_lost(struct fault *told, const char *holder, bool stopping)
 		    then);
 	else
 		fault_set(told, FAULT_NONE, 0, "lock lost: now held by %s (%s)",
-		    describe(holder, who), then);
-	log_say(LOG_LEVEL_NORMAL, "%s", told->text);
+		    event.holder = describe(holder, who), then);
+	log_tell(LOG_LEVEL_NORMAL, &event, "%s", told->text);
 }
 
 void
@@ -161,10 +180,11 @@ report_marker(struct fault *told, const char *text)
 void
 report_stopping(const char *why, int signal)
 {
+	const struct log_event event = { LOG_EVENT("stopping") };
 	char name[32];
 
-	log_say(LOG_LEVEL_VERBOSE, "%s: sending %s to the command", why,
-	    signame_of(signal, name, sizeof(name)));
+	log_tell(LOG_LEVEL_VERBOSE, &event, "%s: sending %s to the command",
+	    why, signame_of(signal, name, sizeof(name)));
 }
 
 void
@@ -219,30 +239,30 @@ report_unheard(void)
 
 /* cron mails every line; a person at a terminal wants to know. */
 static void
-say_to_person(const char *text, const char *hint)
+say_to_person(const struct log_event *event, const char *text, const char *hint)
 {
 	enum log_level level = LOG_LEVEL_VERBOSE;
 
 	if (!log_wants(level) && isatty(STDERR_FILENO))
 		level = LOG_LEVEL_NORMAL;
-	log_say(level, "%s%s", text, hint);
+	log_tell(level, event, "%s%s", text, hint);
 }
 
 static void
 say_ran(const struct outcome *o)
 {
+	struct log_event event = { LOG_EVENT("released") };
 	char hold[24], name[32];
 
-	if (!log_wants(LOG_LEVEL_VERBOSE))
-		return;
+	event.hold_ms = o->hold_ms;
 	if (o->signal != 0)
-		log_say(LOG_LEVEL_VERBOSE,
+		log_tell(LOG_LEVEL_VERBOSE, &event,
 		    "done after %s s: the command died "
 		    "of %s",
 		    seconds(o->hold_ms, hold),
 		    signame_of(o->signal, name, sizeof(name)));
 	else
-		log_say(LOG_LEVEL_VERBOSE,
+		log_tell(LOG_LEVEL_VERBOSE, &event,
 		    "done after %s s: the command's "
 		    "status is %d",
 		    seconds(o->hold_ms, hold), o->status);
@@ -251,6 +271,7 @@ say_ran(const struct outcome *o)
 void
 report_outcome(const struct config *cfg, const struct outcome *o, int status)
 {
+	struct log_event event = { LOG_EVENT("error") };
 	char name[32];
 
 	switch (o->kind) {
@@ -258,10 +279,14 @@ report_outcome(const struct config *cfg, const struct outcome *o, int status)
 		say_ran(o);
 		break;
 	case OUTCOME_SKIPPED:
-		say_to_person(o->fault.text, "");
+		event.name = "skipped";
+		say_to_person(&event, o->fault.text, "");
 		break;
 	case OUTCOME_BUSY:
-		say_to_person(o->fault.text,
+		event.name = "busy";
+		event.wait_ms = o->wait_ms;
+		event.holder = o->holder;
+		say_to_person(&event, o->fault.text,
 		    cfg->wait_ms == 0 ? " (-w DUR waits)" : "");
 		break;
 	case OUTCOME_LOST:

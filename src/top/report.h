@@ -30,7 +30,11 @@ void report_back(void);
 /* Not allowed to subscribe. */
 void report_deaf(void);
 
-void report_acquired(int64_t wait_ms);
+/* fence: -1 for none. */
+void report_acquired(int64_t wait_ms, int64_t ttl_ms, int64_t fence);
+
+/* For programs only: the lease, as set again, lasts for left_ms. */
+void report_renewed(int64_t left_ms);
 
 /* A renewal failed; the lease lasts for left_ms more. */
 void report_renewal_failed(const struct fault *, int64_t left_ms);

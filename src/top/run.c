@@ -77,6 +77,7 @@ on_lease(void *arg, enum lease_event event, const struct fault *fault)
 
 	switch (event) {
 	case LEASE_RENEWED:
+		report_renewed(lease_points(r->lease).end_at - clock_now());
 		supervise_handle(&r->supervise, SUPERVISE_RENEWED);
 		return;
 	case LEASE_RETRYING:

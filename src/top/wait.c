@@ -59,7 +59,7 @@ on_ended(void *arg, enum waiter_end end, int64_t sent_at,
 	switch (end) {
 	case WAITER_ACQUIRED:
 		note_lock(w);
-		report_acquired(o->wait_ms);
+		report_acquired(o->wait_ms, w->session->cfg->ttl_ms, o->fence);
 		break;
 	case WAITER_DONE:
 		o->kind = OUTCOME_SKIPPED;

@@ -13,6 +13,10 @@
 #define TOKEN "rlock:1:00112233445566778899aabbccddeeff:host:user:7:9:"
 #define OTHER "rlock:1:ffeeddccbbaa99887766554433221100:h:u:1:2:"
 #define ENTRY "x0:30000:0:" TOKEN
+#define SHARED "s0:30000:0:" TOKEN
+#define SLOTS "j4096:30000:1:" TOKEN
+#define TWO "j2:30000:0:" TOKEN
+#define ABOVE OTHER " " TOKEN
 #define HELD(text, len) "*5\r\n:1\r\n$" len "\r\n" text "\r\n"
 
 static const enum lock_op ops[] = { LOCK_TAKE, LOCK_JOIN, LOCK_ASK, LOCK_QUEUE,
@@ -157,13 +161,11 @@ init_as(int slots, bool once, bool fence, const char *above)
 static void
 kinds(void)
 {
-	static const char *const shared[] = { "s0:30000:0:" TOKEN, "0", "0",
-		"-1", "", "0" };
-	static const char *const slots[] = { "j4096:30000:1:" TOKEN, "1", "0",
-		"-1", OTHER " " TOKEN, "1" };
+	static const char *const shared[] = { SHARED, "0", "0", "-1", "", "0" };
+	static const char *const slots[] = { SLOTS, "1", "0", "-1", ABOVE,
+		"1" };
 	static const char *const extend[] = { TOKEN, "30000", "-1" };
-	static const char *const terms[] = { "j2:30000:0:" TOKEN, "1", "50",
-		"86400000", "9" };
+	static const char *const terms[] = { TWO, "1", "50", "86400000", "9" };
 
 	init_as(LOCK_SHARED, false, false, "");
 	CHECK(!lock_takes_fast(&lock) && !lock_frees_fast(&lock));
@@ -292,10 +294,10 @@ refusals(void)
 static void
 long_ttl(void)
 {
-	const struct lock_spec spec = {
-		.prefix = "", .key = "job", .ttl_ms = INT64_C(9007199254740992),
-		.above = ""
-	};
+	const struct lock_spec spec = { .prefix = "",
+		.key = "job",
+		.ttl_ms = INT64_C(9007199254740992),
+		.above = "" };
 	struct request request;
 	struct fault fault;
 

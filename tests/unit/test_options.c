@@ -342,7 +342,8 @@ refused(void)
 		{ "--list -k a", "option --key has no meaning with --list" },
 		{ "--break a --json", "option --json has no meaning with" },
 		/* A later version's. */
-		{ "-k a --log xml ls", "option --log: 'xml' is not text or json" },
+		{ "-k a --log xml ls",
+		    "option --log: 'xml' is not text or json" },
 		{ "--tls-insecure", "unknown option --tls-insecure" },
 	};
 	struct config cfg;

@@ -16,7 +16,7 @@
 
 /* Not evaluated, so the library need not be linked. */
 #define SAME(returns, name, arguments) \
-	_Static_assert(_Generic(&name, returns(*) arguments: 1, default: 0), \
+	_Static_assert(_Generic(&name, returns(*) arguments : 1, default : 0), \
 	    #name);
 TLS_API(SAME)
 
