@@ -118,9 +118,20 @@ line() { tr '\n' ' ' | sed 's/ $//'; }
       "$RLOCK_TESTS/../src/words/outcome.c" | sort -u | line)"
 }
 
+# listed_after TEXT: the words of the list in FILES that follows it.
+listed_after() {
+  manual_section FILES | awk -v text="$1" 'index($0, text) == 1 { on = 1 }
+    on && /^\.El/ { exit } on && sub(/^\.It Cm /, "")' | tr -d ',' | tr -s ' ' '\n' | line
+}
+
+@test "FILES: the metrics that are listed are those that are written, in that order" {
+  "$RLOCK" -k "$K" --metrics "$T/metrics" true
+  is "$(sed -n 's/^# TYPE \([a-z_]*\) .*/\1/p' "$T/metrics" | line)" "$(listed_after 'The metrics')"
+}
+
 @test "FILES: the report has the members that are listed, in that order" {
   local listed
-  listed=$(manual_section FILES | sed -n 's/^\.It Cm //p' | tr -d ',' | tr -s ' ' '\n' | line)
+  listed=$(listed_after 'The report is')
   "$RLOCK" -k "$K" --report "$T/report" true
   is "$(python3 -c 'import json, sys; print(*json.load(sys.stdin))' <"$T/report")" "$listed"
   is "$(grep -o ': null' "$T/report" | grep -c .)" 5 # signal fence slot holder message
