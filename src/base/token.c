@@ -22,6 +22,8 @@
 #define START_LEN (sizeof(START) - 1)
 #define COOLING START "cooling:"
 #define COOLING_LEN (sizeof(COOLING) - 1)
+#define NESTED "/nested" /* see lua/prelude.lua: NEST */
+#define NESTED_LEN (sizeof(NESTED) - 1)
 #define FOREIGN_LEN 40		 /* bytes shown of a value that is not ours */
 #define FIELD_LEN TOKEN_NOTE_MAX /* bytes shown of a field */
 #define STARTED_MAX_MS INT64_C(253402300799999) /* the year 9999 */
@@ -169,47 +171,68 @@ token_time(int64_t ms, char *out, size_t cap)
 	return out;
 }
 
-void
-token_describe(const char *text, size_t len, char *out, size_t cap)
+/* What is behind the digits, without what nested runs put behind it. */
+static void
+read_fields(const char *text, size_t len, struct token_fields *f)
 {
-	char host[4 * FIELD_LEN + 1], user[4 * FIELD_LEN + 1];
-	char pid[4 * FIELD_LEN + 1], started[4 * FIELD_LEN + 1];
-	char note[4 * FIELD_LEN + 1], when[32];
+	char digits[TOKEN_FIELD_MAX];
 	const char *why;
-	int64_t number;
-	bool cooling = token_is_cooling(text, len);
-	size_t shown,
-	    head = cooling ? COOLING_LEN - 1 : START_LEN + TOKEN_ID_LEN;
 
-	if (!cooling && !token_is_ours(text, len)) {
-		shown = log_cut(text, len, FOREIGN_LEN);
-		log_escape(host, sizeof(host), text, shown);
-		snprintf(out, cap, "another program (%s%s)", host,
-		    shown < len ? "..." : "");
-		return;
-	}
-	text += head;
-	len -= head;
+	if (len >= NESTED_LEN &&
+	    memcmp(text + len - NESTED_LEN, NESTED, NESTED_LEN) == 0)
+		len -= NESTED_LEN;
 	if (len > 0) {
 		text++;
 		len--;
 	}
-	take_field(&text, &len, false, host, sizeof(host));
-	take_field(&text, &len, false, user, sizeof(user));
-	take_field(&text, &len, false, pid, sizeof(pid));
-	take_field(&text, &len, false, started, sizeof(started));
-	take_field(&text, &len, true, note, sizeof(note));
-	if (parse_count(pid, 1, INT32_MAX, &number, &why) == -1)
-		pid[0] = '\0';
-	when[0] = '\0';
-	if (parse_count(started, 0, STARTED_MAX_MS, &number, &why) == 0)
-		token_time(number, when, sizeof(when));
-	snprintf(out, cap, "%s%s%s%s%s%s%s%s%s%s",
-	    cooling ? "nobody, cooling down after " : "",
-	    *user != '\0' ? user : "somebody", *host != '\0' ? "@" : "", host,
-	    *pid != '\0' ? ", pid " : "", pid,
-	    *when != '\0' ? ", started " : "", when, *note != '\0' ? ", " : "",
-	    note);
+	take_field(&text, &len, false, f->host, sizeof(f->host));
+	take_field(&text, &len, false, f->user, sizeof(f->user));
+	take_field(&text, &len, false, digits, sizeof(digits));
+	if (parse_count(digits, 1, INT32_MAX, &f->pid, &why) == -1)
+		f->pid = -1;
+	take_field(&text, &len, false, digits, sizeof(digits));
+	if (parse_count(digits, 0, STARTED_MAX_MS, &f->started_ms, &why) == -1)
+		f->started_ms = -1;
+	take_field(&text, &len, true, f->note, sizeof(f->note));
+}
+
+void
+token_read(const char *text, size_t len, struct token_fields *f)
+{
+	size_t head = START_LEN + TOKEN_ID_LEN;
+
+	*f = (struct token_fields) { .pid = -1, .started_ms = -1 };
+	f->cooling = token_is_cooling(text, len);
+	f->ours = f->cooling || token_is_ours(text, len);
+	if (f->cooling)
+		head = COOLING_LEN - 1;
+	if (f->ours)
+		read_fields(text + head, len - head, f);
+}
+
+void
+token_describe(const char *text, size_t len, char *out, size_t cap)
+{
+	size_t shown = log_cut(text, len, FOREIGN_LEN);
+	char foreign[4 * FOREIGN_LEN + 1], pid[32] = "", when[32];
+	struct token_fields f;
+
+	token_read(text, len, &f);
+	if (!f.ours) {
+		log_escape(foreign, sizeof(foreign), text, shown);
+		snprintf(out, cap, "another program (%s%s)", foreign,
+		    shown < len ? "..." : "");
+		return;
+	}
+	if (f.pid > 0)
+		snprintf(pid, sizeof(pid), ", pid %lld", (long long)f.pid);
+	token_time(f.started_ms, when, sizeof(when));
+	snprintf(out, cap, "%s%s%s%s%s%s%s%s%s",
+	    f.cooling ? "nobody, cooling down after " : "",
+	    f.user[0] != '\0' ? f.user : "somebody",
+	    f.host[0] != '\0' ? "@" : "", f.host, pid,
+	    when[0] != '\0' ? ", started " : "", when,
+	    f.note[0] != '\0' ? ", " : "", f.note);
 }
 
 uint32_t

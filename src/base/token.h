@@ -41,6 +41,22 @@ bool token_is_ours(const char *text, size_t len);
 /* Is it what --min-hold leaves: "rlock:1:cooling:"? */
 bool token_is_cooling(const char *text, size_t len);
 
+#define TOKEN_FIELD_MAX	(4 * TOKEN_NOTE_MAX + 1) /* all shown as \\xNN */
+
+/* What a token tells, fit for a terminal; "" and -1 for what is missing. */
+struct token_fields {
+	bool	 ours;		/* else nothing below is set */
+	bool	 cooling;	/* left by --min-hold */
+	char	 host[TOKEN_FIELD_MAX];
+	char	 user[TOKEN_FIELD_MAX];
+	char	 note[TOKEN_FIELD_MAX];
+	int64_t	 pid;
+	int64_t	 started_ms;
+};
+
+/* text is not trusted. */
+void token_read(const char *text, size_t len, struct token_fields *);
+
 /*
  * Write "USER@HOST, pid PID, started TIME[, NOTE]" (TIME local, to the
  * second), with "nobody, cooling down after " before it for what --min-hold

@@ -229,6 +229,14 @@ lock_request(const struct lock *lock, enum lock_op op, struct request *request)
 		add(request, lock->replicas);
 		add(request, lock->sync_ms);
 		break;
+	case LOCK_SCAN:
+		add(request, "SCAN");
+		add(request, lock->cursor);
+		add(request, "MATCH");
+		add(request, lock->pattern);
+		add(request, "COUNT");
+		add(request, "1000");
+		break;
 	case LOCK_STATUS:
 		begin(request, script_status, 5, lock);
 		break;

@@ -23,6 +23,7 @@ enum lock_op {
 	LOCK_FREE,	/* release it, if nobody waits */
 	LOCK_RELEASE,	/* release it or leave the queue; serve who waits */
 	LOCK_SYNC,	/* wait for the replicas to have what was written */
+	LOCK_SCAN,	/* names of keys, by pattern, from cursor on */
 	LOCK_STATUS,	/* read by core/snapshot, as BREAK is */
 	LOCK_BREAK
 };
@@ -68,6 +69,9 @@ struct lock {
 	bool		 crowded;	/* somebody waited at our last proof */
 	bool		 nested;	/* others may be in it by nesting */
 	struct lock_terms terms;
+	/* SCAN only */
+	char		 cursor[24];
+	const char	*pattern;
 };
 
 #define REQUEST_ARGS_MAX 16

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/print.h"
 #include "top/cmd_acquire.h"
+#include "top/cmd_look.h"
 #include "top/cmd_run.h"
 #include "top/cmd_token.h"
 #include "words/config.h"
@@ -133,7 +134,7 @@ main(int argc, char **argv)
 		case VERB_STATUS:
 		case VERB_BREAK:
 		case VERB_LIST:
-			ending.status = 70;
+			ending = cmd_look(&cfg);
 			break;
 		}
 	config_release(&cfg);

@@ -147,6 +147,17 @@ report_lost(struct fault *told, const char *holder, bool stopping)
 }
 
 void
+report_broken(const char *token, size_t len)
+{
+	char who[DESCRIPTION_MAX];
+
+	token_describe(token, len, who, sizeof(who));
+	log_say(LOG_LEVEL_NORMAL, "broken: it was held by %s%s", who,
+	    token_is_ours(token, len) ? " (who finds out at the next renewal)" :
+					"");
+}
+
+void
 report_not_ours(struct fault *told, const char *holder)
 {
 	char who[DESCRIPTION_MAX];

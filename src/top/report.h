@@ -46,6 +46,9 @@ void report_renewal_failed(const struct fault *, int64_t left_ms);
  */
 void report_lost(struct fault *told, const char *holder, bool stopping);
 
+/* --break: this token has held it. */
+void report_broken(const char *token, size_t len);
+
 /* --renew, --release: the lock is not held under that token, but by holder
  * ("": by nobody). */
 void report_not_ours(struct fault *told, const char *holder);
