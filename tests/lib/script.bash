@@ -45,6 +45,14 @@ fresh() {
   A=$(token 1) B=$(token 2) C=$(token 3)
 }
 
+# again N: another lock for this test, and other tokens: in a loop.
+# shellcheck disable=SC2034
+again() {
+  names "t${BATS_TEST_NUMBER:-0}-$1"
+  A=$(token $((10 * $1 + 1))) B=$(token $((10 * $1 + 2)))
+  C=$(token $((10 * $1 + 3))) W=$(token $((10 * $1 + 9)))
+}
+
 # names KEY: set L, Q, H to the names of this lock.
 names() {
   L=lock:$1
