@@ -9,12 +9,17 @@ if odd or kind=='odd' then return {78,odd and Q or L} end
 if not kind then return {2} end
 local out={0,0}
 if nested() then
-  for _,tok in ipairs(call('ZRANGEBYSCORE',H,'('..int(now),'+inf')) do out[#out+1]=tok end
+  local h
+  h,odd=try('ZRANGEBYSCORE',H,'('..int(now),'+inf')
+  if odd then return {78,H} end
+  for _,tok in ipairs(h) do out[#out+1]=tok end
+  -- When that set was lost, one of them is still known.
+  out[3]=out[3] or value:sub(1,-#NEST-1)
 elseif kind=='x0' then
   out[3]=value
 else
   for _,m in ipairs(call('ZRANGEBYSCORE',L,'('..int(now),'+inf')) do
-    out[#out+1]=m:match('rlock:1:.*$')
+    out[#out+1]=m:match('rlock:1:.*$') or m
   end
 end
 call('DEL',L,H)
