@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2016 # for the shells within
 # What people take locks for, with many at once on a real server.  Each job
 # finds out by itself when another one is inside: by a folder that it makes.
 # What the shells within are to expand stands in single quotes.

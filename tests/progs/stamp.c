@@ -2,12 +2,13 @@
 /*
  * stamp: a command to run under a lock, that logs when it ran.
  *
- *   stamp FILE span NAME MS [STATUS]   "begin T PID NAME TOKEN", waits MS,
- *                                      "end T PID NAME TOKEN", exits
+ *   stamp FILE span NAME MS [STATUS]   "begin T PID NAME TOKEN SLOT FENCE",
+ *                                      waits MS, "end ...", exits
  *   stamp FILE beat MS [ignore]        "beat T PID" every MS milliseconds,
  *                                      for 100 s; "ignore": TERM is ignored
  *
- * T is CLOCK_BOOTTIME in microseconds; TOKEN is RLOCK_TOKEN's random part.
+ * T is CLOCK_BOOTTIME in microseconds; TOKEN is RLOCK_TOKEN's random part; SLOT
+ * and FENCE are RLOCK_SLOT and RLOCK_FENCE, '-' when not set.
  * Each line is one write with O_APPEND, so that many may share a file.
  */
 #include <fcntl.h>
@@ -38,6 +39,14 @@ pause_ms(long ms)
 		continue;
 }
 
+static const char *
+or_dash(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value == NULL ? "-" : value;
+}
+
 static void
 put(int fd, const char *what, const char *name)
 {
@@ -47,8 +56,9 @@ put(int fd, const char *what, const char *name)
 
 	if (token == NULL || strlen(token) < 40)
 		token = "rlock:1:-";
-	n = snprintf(line, sizeof(line), "%s %" PRId64 " %ld %s %.32s\n", what,
-	    now_us(), (long)getpid(), name, token + 8);
+	n = snprintf(line, sizeof(line), "%s %" PRId64 " %ld %s %.32s %s %s\n",
+	    what, now_us(), (long)getpid(), name, token + 8,
+	    or_dash("RLOCK_SLOT"), or_dash("RLOCK_FENCE"));
 	if (write(fd, line, (size_t)n) != n)
 		_exit(74);
 }

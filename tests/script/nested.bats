@@ -172,7 +172,7 @@ holds() { r zrange "$H" 0 -1 | sed 's/.*:user:\([0-9]*\):.*/\1/' | line; }
 }
 
 @test "slots that are full of runs above would wait for themselves" {
-  KIND=j2
+  export KIND=j2
   ask "$A"
   is "$(inner "$B")" '0 0 1 '
   is "$(ABOVE="$A $B" ask "$C")" '64 j2'
