@@ -122,8 +122,7 @@ verb() { # VERB TOKEN [OPTIONS...]
   for verb in renew release; do
     with=()
     [[ $verb == release ]] || with=(-t 5)
-    verb $verb "$token" -u redis://127.0.0.1:1 --connect-timeout 0.3 \
-      $([[ $verb == renew ]] && echo -t 5)
+    verb $verb "$token" -u redis://127.0.0.1:1 --connect-timeout 0.3 "${with[@]}"
     is "$status" 69
   done
   verb release "$token"

@@ -1,5 +1,7 @@
 #!/bin/bash
-# model.sh [--long]: check rlock.pml by spin.
+# model.sh [--long]: check rlock.pml and kinds.pml by spin.
+#
+# Rows of kinds.pml begin with kinds-, and are checked in the same way.
 #
 # Three kinds of rows:
 #   good   the protocol as it is: every property must hold, all states visited
@@ -67,6 +69,19 @@ bad   NO_AGAIN       wake   N=3 MAXF=1 BATCH=1 CRASH WAITERS_CRASH
 bad   LATER_TICKET   ticket N=2 MAXF=1 CUT
 bad   RENEW_GT       ttl    N=2 MAXF=1 DELLOCK
 bad   NO_OTHERS_LOOK live   N=3 MAXF=2 LTL CALM CRASH
+good  kinds-mixed    all    N=4 MAXF=1 MIXED CRASH EXPIRE
+good  kinds-slots    all    N=4 MAXF=2 CRASH EXPIRE
+good  kinds-3-slots  all    N=5 SLOTS=3 MAXF=1 CRASH EXPIRE
+bad   kinds-PASS_WRITER order MIXED N=3
+bad   kinds-ROOM_BLIND mutex MIXED N=3
+bad   kinds-ONE_READER served MIXED N=3
+bad   kinds-NO_SERVE served MIXED N=2
+bad   kinds-KEEP_ENTRY twice MIXED N=3
+bad   kinds-NEWEST_END key  MIXED N=3 MAXF=1 CRASH
+bad   kinds-ONE_MORE mutex  N=3
+bad   kinds-KEEP_SLOT mutex N=4 MAXF=1 EXPIRE
+bad   kinds-REVIVE   late   N=3 MAXF=1 EXPIRE
+bad   kinds-DROP_OTHER late N=3 MAXF=1 EXPIRE
 limit STRICT_ORDER   order  N=3
 limit STRICT_TWICE   twice  N=2 MAXF=1 CUT
 END
@@ -103,7 +118,9 @@ check() {
   local kind=$1 name=$2 property=$3 defines=("${@:4}")
   local flags=(-w -DCOLLAPSE -DMEMLIM="$memory")
   local run=(-m100000 -c1) level=() states seconds megabytes verdict found
-  [[ $kind == good ]] || defines+=("$name" JUST "${property^^}")
+  local file=rlock.pml
+  [[ $kind == good ]] || defines+=("${name#kinds-}" JUST "${property^^}")
+  [[ $name != kinds-* ]] || file=kinds.pml
   case " ${defines[*]} " in
   *' LTL '*) flags+=(-DNFAIR=4) run+=(-a -f) ;;
   *) flags+=(-DSAFETY) ;;
@@ -111,9 +128,9 @@ check() {
   case " ${defines[*]} " in *' COVER '*) level=(-o3) ;; esac
   # The sabotaged fail at once: the compiler's time counts.
   if [[ $kind == good ]]; then flags+=(-O2); else flags+=(-O0); fi
-  cp "$model/rlock.pml" .
+  cp "$model/$file" .
   {
-    spin "${level[@]}" -DTELL "${defines[@]/#/-D}" -a rlock.pml &&
+    spin "${level[@]}" -DTELL "${defines[@]/#/-D}" -a "$file" &&
       "${CC:-gcc}" "${flags[@]}" -o pan pan.c && ./pan "${run[@]}"
   } >out 2>&1
   ./pan -d >transitions 2>&1
@@ -137,7 +154,7 @@ check() {
     ./pan -r >history.full 2>&1
     grep -E '^ *([0-9]+: |lock set|message|lease)' history.full | in_words >history
   fi
-  printf '%-5s %-14s %-7s %-13s %10s %7s %5s  %s\n' "$kind" "$name" "$property" \
+  printf '%-5s %-17s %-7s %-13s %10s %7s %5s  %s\n' "$kind" "$name" "$property" \
     "${found:-no verdict}" "${states:--}" "${seconds:--}" "${megabytes:--}" "$verdict" >line
   rm -f pan pan.?
 }
@@ -153,7 +170,7 @@ while read -r row; do
 done < <(rows)
 wait
 
-printf '%-5s %-14s %-7s %-13s %10s %7s %5s\n' kind row meant found states seconds MB
+printf '%-5s %-17s %-7s %-13s %10s %7s %5s\n' kind row meant found states seconds MB
 rows | while read -r _ name _; do
   cat "$dir/$name/line" 2>/dev/null || echo "$name: no verdict  FAILED"
 done | tee "$dir/table"

@@ -93,7 +93,7 @@
  *   spin -DTELL -DN=3 -DMAXF=1 -DCUT -a rlock.pml
  *   gcc -O2 -w -DSAFETY -DCOLLAPSE -o pan pan.c && ./pan -m100000; ./pan -r
  *
- * Left out: shared and slots, nested runs, --once, --min-hold, several servers,
+ * Left out: shared and slots (kinds.pml), nested runs, --once, --min-hold, several servers,
  * clusters, replicas, a server that loses its data, deaf waiters and foreign
  * holders (both poll), errors of the server, a renewal on two connections.
  */
