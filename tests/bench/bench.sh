@@ -37,6 +37,8 @@ uncontended() {
   "$programs/paired" "$rounds" \
     tcp "${rlock[@]}" -u "redis://$tcp" -- "$true" + \
     unix "${rlock[@]}" -u "unix://$REDIS_SOCK" -- "$true" + \
+    shared "$RLOCK" -k us -s -u "unix://$REDIS_SOCK" -- "$true" + \
+    slots "$RLOCK" -k uj -j 4 -u "unix://$REDIS_SOCK" -- "$true" + \
     noguard "${bare[@]}" -u "unix://$REDIS_SOCK" -- "$true" + \
     flock flock "$BENCH_DIR/flock" "$true" + \
     flock-utf8 LANG=C.UTF-8 flock "$BENCH_DIR/flock" "$true" + \
@@ -124,6 +126,8 @@ tell_uncontended() {
   row 'rlock / bash + redis-cli, both Unix' "$(ratio unix/b bash-unix)" '' '' "$(interval unix/b bash-unix)"
   row 'rlock / floor, both TCP' "$(ratio tcp floor-tcp)" '' '' "$(interval tcp floor-tcp)"
   row 'rlock / floor, both Unix' "$(ratio unix floor-unix)" '' '' "$(interval unix floor-unix)"
+  row 'shared / exclusive, Unix' "$(ratio shared unix)" '' 1.10 "$(interval shared unix)"
+  row 'one of 4 slots / exclusive, Unix' "$(ratio slots unix)" '' 1.10 "$(interval slots unix)"
   row 'the guard: rlock / rlock without, Unix' "$(ratio unix noguard)" '' '' "$(interval unix noguard)"
   times tcp 'rlock, TCP'
   times unix 'rlock, Unix socket'

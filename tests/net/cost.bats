@@ -95,12 +95,12 @@ sends() {
   status "$PID_a"
 }
 
-# hand_over N: so many wait; the hand-overs are counted.
+# hand_over N [OPTIONS...]: so many wait; the hand-overs are counted.
 hand_over() {
   local n
-  hold h -t 60
+  hold h -t 60 "${@:2}"
   for n in $(seq "$1"); do
-    begin "w$n" rl -t 60 -- true
+    begin "w$n" rl -t 60 "${@:2}" -- true
     # In order, a few at a time.
     ((n % 10)) || queued "$n" 20
   done
@@ -123,6 +123,9 @@ hand_over() {
 
 @test "a hand-over takes at most 4 commands when 10 wait" { hand_over 10; }
 @test "a hand-over takes at most 4 commands when 100 wait" { hand_over 100; }
+
+@test "a hand-over of a slot takes at most 4 commands when 10 wait" { hand_over 10 -j 1; }
+@test "a hand-over of a slot takes at most 4 commands when 100 wait" { hand_over 100 -j 1; }
 
 @test "waiting is cheap: 20 waiters ask less than twice a second, all together" {
   local n
