@@ -4,12 +4,12 @@
 
 _rlock_flags='-x -e --exclusive -s --shared -n --nonblock --nb --nonblocking
   --fence -o --close --acquire --renew --release --status --list --break --json
-  -v --verbose -q --quiet -h --help -V --version'
+  --tls-insecure -v --verbose -q --quiet -h --help -V --version'
 _rlock_valued='-k --key -t --ttl -j --slots -w --wait --timeout -r --retries
   --retry-delay --retry-max -E --conflict-exit-code --note --prefix --shard
   -c --command --on-lost --signal --kill-after --max-run --min-hold --once
   --once-exit-code -u --url --connect-timeout --command-timeout --password-file
-  --token --report --metrics --log'
+  --tls-cacert --tls-cert --tls-key --replicas --token --report --metrics --log'
 _rlock_verbs='--acquire --renew --release --status --list --break'
 
 # Set want to the option that the next word is the value of, if any, and shell
@@ -100,7 +100,7 @@ _rlock() {
       "$(compgen -A signal | sed -n 's/^SIG\([A-IK-Z]\)/\1/p')" -- "$word")
     ;;
   --log) mapfile -t COMPREPLY < <(compgen -W 'text json' -- "$word") ;;
-  --password-file | --report | --metrics)
+  --password-file | --report | --metrics | --tls-cacert | --tls-cert | --tls-key)
     compopt -o filenames 2>/dev/null
     mapfile -t COMPREPLY < <(compgen -f -- "$word")
     ;;

@@ -51,6 +51,7 @@ table() {
 	bats                       bats            bats                  bats              bats        bats-core
 	prove                      perl            perl-Test-Harness     perl-utils        perl        perl
 	python3                    python3         python3               python3           python      python
+	openssl                    openssl         openssl               openssl           openssl     openssl
 	redis-py                   python3-redis   python3-redis         py3-redis         python-redis -
 	git                        git             git                   git               git         git
 	setpriv                    util-linux      util-linux            setpriv           util-linux  util-linux

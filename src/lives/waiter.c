@@ -90,7 +90,8 @@ on_deadline(void *arg)
 {
 	struct waiter *w = arg;
 
-	if (w->state == STATE_ASKING)
+	/* What failed before says more. */
+	if (w->fault.code == FAULT_NONE)
 		fault_set(&w->fault, FAULT_UNAVAILABLE, 0, "%s: %s",
 		    w->cfg->endpoint.shown, voter_lacks(w->voter));
 	give_up(w);

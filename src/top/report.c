@@ -37,6 +37,15 @@ describe(const char *holder, char *out)
 }
 
 void
+report_insecure(const char *server)
+{
+	log_say(LOG_LEVEL_NORMAL,
+	    "%s: its certificate is not checked: anybody may answer in its "
+	    "place (--tls-insecure)",
+	    server);
+}
+
+void
 report_waiting(const char *holder)
 {
 	char who[DESCRIPTION_MAX];

@@ -12,6 +12,9 @@
 #include "words/config.h"
 #include "words/outcome.h"
 
+/* --tls-insecure, each time. */
+void report_insecure(const char *server);
+
 /* In line behind the holder of this token ("" when it is not known). */
 void report_waiting(const char *holder);
 

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "core/timing.h"
+#include "redis/tls.h"
+#include "top/report.h"
 
 /* "rlock:HOST:PID" of what CLIENT SETNAME allows: no blanks, no controls. */
 static void
@@ -20,6 +22,22 @@ name_connection(const struct token_owner *owner, char *out, size_t cap)
 	for (p = out; *p != '\0'; p++)
 		if (*p < '!' || *p > '~')
 			*p = '_';
+}
+
+/* What can be known to fail before anything is tried. */
+static int
+check_tls(const struct config *cfg, struct fault *fault)
+{
+	const struct tls_options options = { .cacert = cfg->tls_cacert,
+		.cert = cfg->tls_cert,
+		.key = cfg->tls_key,
+		.insecure = cfg->tls_insecure != 0 };
+	struct tls *tls = tls_new(&options, "localhost", fault);
+
+	tls_free(tls);
+	if (tls != NULL && options.insecure)
+		report_insecure(cfg->endpoint.shown);
+	return tls == NULL ? -1 : 0;
 }
 
 int
@@ -41,6 +59,8 @@ session_open(struct session *s, const struct config *cfg, struct fault *fault)
 
 	memset(s, 0, sizeof(*s));
 	s->cfg = cfg;
+	if (cfg->endpoint.tls && check_tls(cfg, fault) == -1)
+		return -1;
 	token_owner_init(&s->owner, cfg->note);
 	if ((s->loop = loop_new(fault)) == NULL ||
 	    lock_init(&s->lock, &spec, fault) == -1)

@@ -251,6 +251,23 @@ read_password(const char *path, char **password, struct fault *fault)
 }
 
 static int
+check_tls(const struct config *cfg, struct fault *fault)
+{
+	if ((cfg->tls_cert == NULL) != (cfg->tls_key == NULL))
+		return usage(fault,
+		    "--tls-cert and --tls-key go together: a certificate is of "
+		    "no use without its key");
+	if (!cfg->endpoint.tls &&
+	    (cfg->tls_cacert != NULL || cfg->tls_cert != NULL ||
+		cfg->tls_insecure))
+		return fault_set(fault, FAULT_USAGE, 0,
+		    "a --tls- option has no meaning with %s (rediss:// and "
+		    "sentinels:// are TLS)",
+		    cfg->endpoint.shown);
+	return 0;
+}
+
+static int
 complete_endpoint(struct config *cfg, struct fault *fault)
 {
 	struct endpoint *ep = &cfg->endpoint;
@@ -271,7 +288,7 @@ complete_endpoint(struct config *cfg, struct fault *fault)
 		other = "";
 	if (other != NULL && (ep->password = strdup(other)) == NULL)
 		return fault_set(fault, FAULT_SYSTEM, 0, "out of memory");
-	return 0;
+	return check_tls(cfg, fault);
 }
 
 int

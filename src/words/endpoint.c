@@ -7,37 +7,32 @@
  */
 #include "words/endpoint.h"
 
-#include <arpa/inet.h>
-#include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/parse.h"
-#include "words/span.h"
+#include "base/buf.h"
+#include "words/url.h"
 
 #define PORT_DEFAULT 6379
+#define SENTINEL_PORT_DEFAULT 26379
 #define PATH_LEN_MAX 107 /* sun_path of unix(7) less the NUL */
-#define DB_UNSET (-1)
-#define HOST_BYTES \
-	"abcdefghijklmnopqrstuvwxyz" \
-	"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
 
 static const struct scheme {
 	const char *name;
 	bool supported;
+	bool tls;
 	enum endpoint_kind kind;
 } schemes[] = {
-	{ "redis", true, ENDPOINT_TCP },
-	{ "unix", true, ENDPOINT_UNIX },
-	{ "redis+unix", true, ENDPOINT_UNIX },
-	{ "rediss", false, ENDPOINT_TCP },
-	{ "sentinel", false, ENDPOINT_TCP },
-	{ "sentinels", false, ENDPOINT_TCP },
-	{ "cluster", false, ENDPOINT_TCP },
-	{ "clusters", false, ENDPOINT_TCP },
+	{ "redis", true, false, ENDPOINT_TCP },
+	{ "rediss", true, true, ENDPOINT_TCP },
+	{ "unix", true, false, ENDPOINT_UNIX },
+	{ "redis+unix", true, false, ENDPOINT_UNIX },
+	{ "sentinel", true, false, ENDPOINT_SENTINEL },
+	{ "sentinels", true, true, ENDPOINT_SENTINEL },
+	{ "cluster", false, false, ENDPOINT_TCP },
+	{ "clusters", false, true, ENDPOINT_TCP },
 };
 
 static int
@@ -46,51 +41,12 @@ usage(struct fault *fault, const char *text)
 	return fault_set(fault, FAULT_USAGE, 0, "%s", text);
 }
 
-/* A new string; check_bytes has found the escapes valid. */
-static int
-decode(struct span span, char **out, struct fault *fault)
-{
-	if ((*out = span_decode(span)) == NULL)
-		return fault_set(fault, FAULT_SYSTEM, 0, "out of memory");
-	return 0;
-}
-
-/* What is wrong in any part of a URL; the place is given, not the byte. */
-static int
-check_bytes(const char *text, struct fault *fault)
-{
-	const char *what = NULL;
-	unsigned char c = 0;
-	size_t i;
-
-	for (i = 0; text[i] != '\0' && what == NULL; i++) {
-		c = (unsigned char)text[i];
-		if (c == '#')
-			what = "is a raw '#'";
-		else if (c <= ' ' || c == 0x7f)
-			what = "is a space or a control character";
-		else if (c == '%' && strncmp(text + i, "%00", 3) == 0)
-			return fault_set(fault, FAULT_USAGE, 0,
-			    "character "
-			    "%zu of the URL is %%00, which nothing in it can "
-			    "hold",
-			    i + 1);
-		else if (c == '%' &&
-		    (parse_hex_digit(text[i + 1]) == -1 ||
-			parse_hex_digit(text[i + 2]) == -1))
-			what = "is a '%' that begins no escape";
-	}
-	if (what == NULL)
-		return 0;
-	return fault_set(fault, FAULT_USAGE, 0,
-	    "character %zu of the URL %s (write %%%02X)", i, what, c);
-}
-
 static int
 unknown_scheme(const char *text, size_t len, struct fault *fault)
 {
 	static const char known[] =
-	    "known are redis://, unix://, redis+unix:// and /PATH";
+	    "known are redis://, rediss://, unix://, redis+unix://, "
+	    "sentinel://, sentinels:// and /PATH";
 
 	if (strncasecmp(text, "local:", 6) == 0)
 		return usage(fault, "local: is not supported by this version");
@@ -129,154 +85,55 @@ take_scheme(const char *text, struct endpoint *ep, struct span *rest,
 			    "%s:// is not supported by this version",
 			    schemes[i].name);
 		ep->kind = schemes[i].kind;
+		ep->tls = schemes[i].tls;
 		*rest = span_of(text + len + 3);
 		return 0;
 	}
 	return unknown_scheme(text, len, fault);
 }
 
-/* A user or a password from either place; empty is none. */
+/* HOST[:PORT], or a list of them for the sentinels. */
 static int
-set_once(struct span value, char **out, const char *what, struct fault *fault)
+set_hosts(struct endpoint *ep, struct span rest, struct fault *fault)
 {
-	if (value.len == 0)
-		return 0;
-	if (*out != NULL)
-		return fault_set(fault, FAULT_USAGE, 0,
-		    "the URL gives the %s twice", what);
-	return decode(value, out, fault);
-}
+	struct endpoint_host one;
+	struct span item;
 
-static int
-set_userinfo(struct endpoint *ep, struct span info, struct fault *fault)
-{
-	struct span user, rest;
-
-	user = span_until(info, ":", &rest);
-	if (set_once(user, &ep->user, "user", fault) == -1)
-		return -1;
-	if (rest.len == 0)
-		return 0;
-	rest = span_skip(rest, 1);
-	/* "USER:@" says that this user's password is empty. */
-	if (rest.len == 0 && ep->user != NULL)
-		return decode(rest, &ep->password, fault);
-	return set_once(rest, &ep->password, "password", fault);
-}
-
-static int
-set_port(struct endpoint *ep, struct span port, struct fault *fault)
-{
-	int64_t n;
-
-	ep->port = PORT_DEFAULT;
-	if (port.len == 0)
-		return 0;
-	if (*port.at != ':' ||
-	    span_count(span_skip(port, 1), 1, 65535, &n) == -1)
-		return usage(fault,
-		    "the port of the URL is not a number from "
-		    "1 to 65535 (redis://HOST:PORT)");
-	ep->port = (int)n;
-	return 0;
-}
-
-static int
-set_ipv6(struct endpoint *ep, struct span rest, struct fault *fault)
-{
-	struct in6_addr address;
-	struct span host, port;
-	char *zone;
-	int valid;
-
-	host = span_until(span_skip(rest, 1), "]", &port);
-	if (port.len == 0)
-		return usage(fault, "the URL's IPv6 address lacks its ']'");
-	if (decode(host, &ep->host, fault) == -1)
-		return -1;
-	/* RFC 4007: the zone behind '%' (in a URL %25) names an interface. */
-	if ((zone = strchr(ep->host, '%')) != NULL)
-		*zone = '\0';
-	valid = inet_pton(AF_INET6, ep->host, &address);
-	if (zone != NULL)
-		*zone = '%';
-	if (valid != 1 ||
-	    (zone != NULL &&
-		(zone[1] == '\0' ||
-		    zone[1 + strspn(zone + 1, HOST_BYTES)] != '\0')))
-		return usage(fault,
-		    "what the URL has in brackets is no IPv6 "
-		    "address");
-	return set_port(ep, span_skip(port, 1), fault);
-}
-
-static int
-set_host(struct endpoint *ep, struct span rest, struct fault *fault)
-{
-	struct span host, port;
-
-	if (rest.len > 0 && *rest.at == '[')
-		return set_ipv6(ep, rest, fault);
-	host = span_until(rest, ":", &port);
-	if (port.len > 1 && span_find(span_skip(port, 1), ':') != NULL)
-		return usage(fault,
-		    "an IPv6 address stands in brackets: "
-		    "redis://[::1]:6379");
-	if (host.len == 0)
-		return usage(fault,
-		    "the URL has no host (redis://HOST[:PORT])");
-	if (decode(host, &ep->host, fault) == -1)
-		return -1;
-	if (ep->host[strspn(ep->host, HOST_BYTES)] != '\0')
-		return usage(fault,
-		    "the URL's host has a character that no "
-		    "host name has");
-	return set_port(ep, port, fault);
-}
-
-static int
-set_db(struct endpoint *ep, struct span value, struct fault *fault)
-{
-	int64_t n;
-
-	if (ep->db != DB_UNSET)
-		return usage(fault, "the URL gives the database twice");
-	if (span_count(value, 0, INT_MAX, &n) == -1)
-		return usage(fault,
-		    "the URL's database is not a number from "
-		    "0 to 2147483647");
-	ep->db = (int)n;
-	return 0;
-}
-
-/* query is "" or begins with '?'. */
-static int
-set_query(struct endpoint *ep, struct span query, struct fault *fault)
-{
-	struct span name, value;
-	int error;
-
-	while (query.len > 0) {
-		value = span_until(span_skip(query, 1), "&", &query);
-		name = span_until(value, "=", &value);
-		if (value.len > 0)
-			value = span_skip(value, 1);
-		if (span_is(name, "db"))
-			error = set_db(ep, value, fault);
-		else if (span_is(name, "user"))
-			error = set_once(value, &ep->user, "user", fault);
-		else if (span_is(name, "password"))
-			error =
-			    set_once(value, &ep->password, "password", fault);
-		else
-			error = usage(fault,
-			    "the URL has a query parameter "
-			    "that is not known (known are db, user and "
-			    "password)");
-		if (error == -1)
+	if (ep->kind == ENDPOINT_TCP) {
+		if (url_set_host(&one, rest, PORT_DEFAULT, fault) == -1)
 			return -1;
+		ep->host = one.host;
+		ep->port = one.port;
+		return 0;
 	}
-	return 0;
+	for (;;) {
+		item = span_until(rest, ",", &rest);
+		if (ep->host_count == ENDPOINT_HOSTS_MAX)
+			return fault_set(fault, FAULT_USAGE, 0,
+			    "the URL has more than %d hosts",
+			    ENDPOINT_HOSTS_MAX);
+		if (url_set_host(&ep->hosts[ep->host_count++], item,
+			SENTINEL_PORT_DEFAULT, fault) == -1)
+			return -1;
+		if (rest.len == 0)
+			return 0;
+		rest = span_skip(rest, 1);
+	}
+}
+
+/* /DB, or /NAME[/DB] for the sentinels; "" is none. */
+static int
+set_path(struct endpoint *ep, struct span path, struct fault *fault)
+{
+	struct span name;
+
+	if (ep->kind == ENDPOINT_SENTINEL && path.len > 1) {
+		name = span_until(span_skip(path, 1), "/", &path);
+		if (name.len > 0 && (ep->name = span_decode(name)) == NULL)
+			return fault_set(fault, FAULT_SYSTEM, 0,
+			    "out of memory");
+	}
+	return path.len > 1 ? url_set_db(ep, span_skip(path, 1), fault) : 0;
 }
 
 static int
@@ -296,17 +153,22 @@ parse_tcp(struct endpoint *ep, struct span rest, struct fault *fault)
 		    "'?' as %3F)");
 	if (at != NULL) {
 		authority.len = (size_t)(at - authority.at);
-		if (set_userinfo(ep, authority, fault) == -1)
+		if (url_set_userinfo(ep, authority, fault) == -1)
 			return -1;
 		authority.at = at + 1;
 		authority.len = (size_t)(path.at - at - 1);
 	}
-	if (set_host(ep, authority, fault) == -1)
+	if (set_hosts(ep, authority, fault) == -1)
 		return -1;
 	path = span_until(path, "?", &query);
-	if (path.len > 1 && set_db(ep, span_skip(path, 1), fault) == -1)
+	if (set_path(ep, path, fault) == -1 ||
+	    url_set_query(ep, query, fault) == -1)
 		return -1;
-	return set_query(ep, query, fault);
+	if (ep->kind == ENDPOINT_SENTINEL && ep->name == NULL)
+		return usage(fault,
+		    "the URL names no primary "
+		    "(sentinel://HOST[:PORT][,HOST[:PORT]...]/NAME)");
+	return 0;
 }
 
 static int
@@ -326,41 +188,65 @@ parse_unix(struct endpoint *ep, struct span rest, struct fault *fault)
 			return usage(fault,
 			    "the URL has a second '@' (in "
 			    "user and password it is written %40)");
-		if (set_userinfo(ep, info, fault) == -1)
+		if (url_set_userinfo(ep, info, fault) == -1)
 			return -1;
 	}
 	path = span_until(path, "?", &query);
-	if (decode(path, &ep->path, fault) == -1)
-		return -1;
+	if ((ep->path = span_decode(path)) == NULL)
+		return fault_set(fault, FAULT_SYSTEM, 0, "out of memory");
 	if ((len = strlen(ep->path)) > PATH_LEN_MAX)
 		return fault_set(fault, FAULT_USAGE, 0,
 		    "the path of the "
 		    "socket has %zu bytes, the system takes at most %d",
 		    len, PATH_LEN_MAX);
-	return set_query(ep, query, fault);
+	return url_set_query(ep, query, fault);
+}
+
+static int
+put_host(struct buf *out, const char *host, int port)
+{
+	bool ipv6 = strchr(host, ':') != NULL;
+
+	return buf_printf(out, "%s%s%s:%d", ipv6 ? "[" : "", host,
+	    ipv6 ? "]" : "", port);
+}
+
+static int
+put_shown(struct buf *out, const struct endpoint *ep)
+{
+	int i;
+
+	if (ep->kind == ENDPOINT_UNIX) {
+		if (buf_printf(out, "unix://%s", ep->path) == -1)
+			return -1;
+		return ep->db == 0 ? 0 : buf_printf(out, "?db=%d", ep->db);
+	}
+	if (buf_printf(out, "%s%s://",
+		ep->kind == ENDPOINT_SENTINEL ? "sentinel" : "redis",
+		ep->tls ? "s" : "") == -1)
+		return -1;
+	if (ep->kind == ENDPOINT_TCP && put_host(out, ep->host, ep->port) == -1)
+		return -1;
+	for (i = 0; i < ep->host_count; i++)
+		if ((i > 0 && buf_puts(out, ",") == -1) ||
+		    put_host(out, ep->hosts[i].host, ep->hosts[i].port) == -1)
+			return -1;
+	if (ep->kind == ENDPOINT_SENTINEL &&
+	    buf_printf(out, "/%s", ep->name) == -1)
+		return -1;
+	return ep->db == 0 ? 0 : buf_printf(out, "/%d", ep->db);
 }
 
 static int
 make_shown(struct endpoint *ep, struct fault *fault)
 {
-	char db[32] = "";
-	bool ipv6 = ep->host != NULL && strchr(ep->host, ':') != NULL;
-	int n;
+	struct buf out = { 0 };
 
-	if (ep->kind == ENDPOINT_UNIX) {
-		if (ep->db != 0)
-			snprintf(db, sizeof(db), "?db=%d", ep->db);
-		n = asprintf(&ep->shown, "unix://%s%s", ep->path, db);
-	} else {
-		if (ep->db != 0)
-			snprintf(db, sizeof(db), "/%d", ep->db);
-		n = asprintf(&ep->shown, "redis://%s%s%s:%d%s", ipv6 ? "[" : "",
-		    ep->host, ipv6 ? "]" : "", ep->port, db);
-	}
-	if (n == -1) {
-		ep->shown = NULL;
+	if (put_shown(&out, ep) == -1 || buf_put(&out, "", 1) == -1) {
+		buf_release(&out);
 		return fault_set(fault, FAULT_SYSTEM, 0, "out of memory");
 	}
+	ep->shown = out.data;
 	return 0;
 }
 
@@ -370,14 +256,14 @@ endpoint_parse(const char *text, struct endpoint *ep, struct fault *fault)
 	struct span rest = { NULL, 0 };
 
 	memset(ep, 0, sizeof(*ep));
-	ep->db = DB_UNSET;
-	if (check_bytes(text, fault) == -1 ||
+	ep->db = ENDPOINT_DB_UNSET;
+	if (url_check_bytes(text, fault) == -1 ||
 	    take_scheme(text, ep, &rest, fault) == -1)
 		goto bad;
 	if ((ep->kind == ENDPOINT_UNIX ? parse_unix(ep, rest, fault) :
 					 parse_tcp(ep, rest, fault)) == -1)
 		goto bad;
-	if (ep->db == DB_UNSET)
+	if (ep->db == ENDPOINT_DB_UNSET)
 		ep->db = 0;
 	if (make_shown(ep, fault) == 0)
 		return 0;
@@ -386,13 +272,26 @@ bad:
 	return -1;
 }
 
+static void
+wipe(char *secret)
+{
+	if (secret != NULL)
+		explicit_bzero(secret, strlen(secret));
+	free(secret);
+}
+
 void
 endpoint_release(struct endpoint *ep)
 {
-	if (ep->password != NULL)
-		explicit_bzero(ep->password, strlen(ep->password));
-	free(ep->password);
+	int i;
+
+	wipe(ep->password);
+	wipe(ep->sentinel_password);
 	free(ep->user);
+	free(ep->sentinel_user);
+	free(ep->name);
+	for (i = 0; i < ep->host_count; i++)
+		free(ep->hosts[i].host);
 	free(ep->host);
 	free(ep->path);
 	free(ep->shown);

@@ -3,10 +3,14 @@
  * endpoint: a server's URL taken apart.
  *
  *	redis://[USER[:PASSWORD]@]HOST[:PORT][/DB]
+ *	rediss://...				(the same over TLS)
  *	unix://[USER[:PASSWORD]@]/PATH[?db=N]	(also redis+unix:// and /PATH)
+ *	sentinel://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...]/NAME[/DB]
+ *						(sentinels:// is TLS)
  *
- * USER and PASSWORD are percent-decoded; IPv6 in brackets; query parameters
- * db, user and password.  It never contacts anything.
+ * USER and PASSWORD, those of the data servers, are percent-decoded; IPv6 in
+ * brackets; query parameters db, user, password, and for sentinels name,
+ * sentinel-user and sentinel-password.  It never contacts anything.
  */
 #ifndef RLOCK_ENDPOINT_H
 #define RLOCK_ENDPOINT_H
@@ -16,7 +20,7 @@
 #include "base/fault.h"
 
 enum endpoint_kind {
-	ENDPOINT_TCP, ENDPOINT_UNIX, ENDPOINT_SENTINEL, ENDPOINT_LOCAL
+	ENDPOINT_TCP, ENDPOINT_UNIX, ENDPOINT_SENTINEL
 };
 
 #define ENDPOINT_HOSTS_MAX 16

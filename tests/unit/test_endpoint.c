@@ -97,6 +97,47 @@ tcp(void)
 }
 
 static void
+tls_and_sentinels(void)
+{
+	struct endpoint ep;
+	struct fault fault;
+
+	CHECK_EQ(endpoint_parse("rediss://u:p@h/2", &ep, &fault), 0);
+	CHECK_EQ(ep.kind, ENDPOINT_TCP);
+	CHECK(ep.tls);
+	CHECK_STR(ep.shown, "rediss://h:6379/2");
+	endpoint_release(&ep);
+
+	CHECK_EQ(endpoint_parse("sentinels://u:p@a,b:7,[::1],[::2]:9/my%20m/3?"
+				"sentinel-user=su&sentinel-password=sp",
+		     &ep, &fault),
+	    0);
+	CHECK_EQ(ep.kind, ENDPOINT_SENTINEL);
+	CHECK(ep.tls);
+	CHECK_EQ(ep.host_count, 4);
+	CHECK_STR(ep.hosts[0].host, "a");
+	CHECK_EQ(ep.hosts[0].port, 26379);
+	CHECK_STR(ep.hosts[1].host, "b");
+	CHECK_EQ(ep.hosts[1].port, 7);
+	CHECK_STR(ep.hosts[2].host, "::1");
+	CHECK_EQ(ep.hosts[3].port, 9);
+	CHECK_STR(ep.name, "my m");
+	CHECK_EQ(ep.db, 3);
+	CHECK_STR(ep.user, "u");
+	CHECK_STR(ep.password, "p");
+	CHECK_STR(ep.sentinel_user, "su");
+	CHECK_STR(ep.sentinel_password, "sp");
+	CHECK_STR(ep.shown,
+	    "sentinels://a:26379,b:7,[::1]:26379,[::2]:9/my m/3");
+	endpoint_release(&ep);
+
+	CHECK_EQ(endpoint_parse("sentinel://h?name=m", &ep, &fault), 0);
+	CHECK_STR(ep.name, "m");
+	CHECK(!ep.tls);
+	endpoint_release(&ep);
+}
+
+static void
 sockets(void)
 {
 	static const struct good rows[] = {
@@ -167,10 +208,24 @@ refused(void)
 		{ "redis:/h", "no scheme" },
 		{ "http://h", "http:// is no scheme" },
 		{ "http://h", "redis+unix://" },
-		{ "rediss://h", "rediss:// is not supported by this version" },
-		{ "REDISS://h", "not supported by this version" },
-		{ "sentinel://h/m", "sentinel:// is not supported" },
-		{ "sentinels://h/m", "sentinels:// is not supported" },
+		{ "cluster://h",
+		    "cluster:// is not supported by this version" },
+		{ "CLUSTERS://h", "not supported by this version" },
+		{ "sentinel://h", "names no primary" },
+		{ "sentinel://h/", "names no primary" },
+		{ "sentinel://h//3", "names no primary" },
+		{ "sentinel:///m", "has no host" },
+		{ "sentinel://h,/m", "has no host" },
+		{ "sentinel://h,,i/m", "has no host" },
+		{ "sentinel://h:x,i/m", "the port" },
+		{ "sentinel://h/m/x", "database is not a number" },
+		{ "sentinel://h/m/1/2", "database is not a number" },
+		{ "sentinel://h/m?name=n", "primary's name twice" },
+		{ "sentinel://h/m?sentinel-user=a&sentinel-user=b", "twice" },
+		{ "sentinel://h/m?foo=1",
+		    "known are db, user, password, name, sentinel-user and" },
+		{ "sentinel://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q/m",
+		    "more than 16 hosts" },
 		{ "cluster://h", "cluster:// is not supported" },
 		{ "clusters://h", "clusters:// is not supported" },
 		{ "local:", "local: is not supported" },
@@ -368,6 +423,7 @@ main(void)
 {
 	CHECK_RUN(tcp);
 	CHECK_RUN(sockets);
+	CHECK_RUN(tls_and_sentinels);
 	CHECK_RUN(path_length);
 	CHECK_RUN(refused);
 	CHECK_RUN(no_secret_in_messages);

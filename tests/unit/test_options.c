@@ -156,6 +156,10 @@ numbers(void)
 		{ "-s --min-hold 0", AT(min_hold_ms), 0 },
 		{ "--once 1d", AT(once_ms), 86400000 },
 		{ "--once-exit-code 7", AT(once_status), 7 },
+		{ "--replicas 2", AT(replicas), 2 },
+		{ "--log json", AT(log_json), 1 },
+		{ "--log text", AT(log_json), 0 },
+		{ "-u rediss://h --tls-insecure", AT(tls_insecure), 1 },
 		{ "-o", AT(ttl_ms), 30000 },
 		{ "--close", AT(ttl_ms), 30000 },
 		{ "-xeont5", AT(ttl_ms), 5000 },
@@ -344,7 +348,14 @@ refused(void)
 		/* A later version's. */
 		{ "-k a --log xml ls",
 		    "option --log: 'xml' is not text or json" },
-		{ "--tls-insecure", "unknown option --tls-insecure" },
+		{ "-k a --doctor ls", "unknown option --doctor" },
+		{ "-k a -u rediss://h --tls-cert f ls", "go together" },
+		{ "-k a -u sentinels://h/m --tls-key f ls", "go together" },
+		{ "-k a --tls-insecure ls", "has no meaning with redis://127" },
+		{ "-k a -u unix:///s --tls-cacert f ls",
+		    "has no meaning with unix:///s" },
+		{ "-k a --replicas 101 ls", "(0 to 100)" },
+		{ "--status a --replicas 1", "option --replicas has no" },
 	};
 	struct config cfg;
 	struct fault fault;
@@ -501,7 +512,7 @@ environment_refused(void)
 		{ "RLOCK_URL", "redis://a redis://:S3CRET@b",
 		    "RLOCK_URL: more than one URL: several servers" },
 		{ "RLOCK_URL", "redis://a\tredis://b", "more than one URL" },
-		{ "RLOCK_URL", "rediss://h", "RLOCK_URL: rediss:// is not" },
+		{ "RLOCK_URL", "cluster://h", "RLOCK_URL: cluster:// is not" },
 		{ "RLOCK_PREFIX", "rlock:", "rlock's own keys" },
 	};
 	struct config cfg;
