@@ -60,7 +60,7 @@ from common import (BOUND, STAMP, Connection, Figures, Redis, boot,  # noqa: E40
 from kinds import mix, writers  # noqa: E402,F401
 
 FULL = {"partition": 200, "crash": 500, "signals": 500, "handover": 250,
-        "mix": 2000, "writers": 100}
+        "mix": 125, "writers": 100}
 START_MS = 150      # from a signal that came too late to the first stamp
 END_MS = 700        # a run ends so long after TERM at most
 LATE_MS = 100       # the lock is free after the TTL and this at most
