@@ -237,6 +237,16 @@ lock_request(const struct lock *lock, enum lock_op op, struct request *request)
 		add(request, "COUNT");
 		add(request, "1000");
 		break;
+	case LOCK_CLIENTS:
+		add(request, "CLIENT");
+		add(request, "LIST");
+		break;
+	case LOCK_KILL:
+		add(request, "CLIENT");
+		add(request, "KILL");
+		add(request, "ID");
+		add(request, lock->cursor);
+		break;
 	case LOCK_STATUS:
 		begin(request, script_status, 5, lock);
 		break;

@@ -24,6 +24,8 @@ enum lock_op {
 	LOCK_RELEASE,	/* release it or leave the queue; serve who waits */
 	LOCK_SYNC,	/* wait for the replicas to have what was written */
 	LOCK_SCAN,	/* names of keys, by pattern, from cursor on */
+	LOCK_CLIENTS,	/* the server's connections */
+	LOCK_KILL,	/* end the connection whose number is cursor */
 	LOCK_STATUS,	/* read by core/snapshot, as BREAK is */
 	LOCK_BREAK
 };
@@ -69,7 +71,7 @@ struct lock {
 	bool		 crowded;	/* somebody waited at our last proof */
 	bool		 nested;	/* others may be in it by nesting */
 	struct lock_terms terms;
-	/* SCAN only */
+	/* SCAN and KILL only */
 	char		 cursor[24];
 	const char	*pattern;
 };

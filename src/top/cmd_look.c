@@ -5,6 +5,7 @@
  */
 #include "top/cmd_look.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -26,9 +27,11 @@ struct look {
 	struct outcome outcome;
 	struct buf text;
 	int signal;
+	const char
+	    *client;  /* the name of a connection, as CLIENT LIST has it */
+	char **names; /* --list: of locks; --break: tokens */
 	/* --list */
 	const char *key; /* the one being looked at */
-	char **names;
 	size_t count, cap, width, columns;
 };
 
@@ -62,6 +65,19 @@ on_status(void *arg, const struct reply *reply, struct fault *fault)
 	return status == -1 ? no_memory(fault) : 0;
 }
 
+/* Kept to be told of, and told, when this answer has been read. */
+static int
+add_broken(struct look *l, const char *token, size_t len)
+{
+	char **names = realloc(l->names, (l->count + 1) * sizeof(*names));
+
+	if (names == NULL)
+		return -1;
+	l->names = names;
+	l->names[l->count] = strndup(token, len);
+	return l->names[l->count] == NULL ? -1 : (l->count++, 0);
+}
+
 static int
 on_break(void *arg, const struct reply *reply, struct fault *fault)
 {
@@ -73,8 +89,9 @@ on_break(void *arg, const struct reply *reply, struct fault *fault)
 	case SCRIPT_OK:
 		for (i = 2; i < reply_count(reply); i++)
 			if ((text = reply_text(reply_at(reply, i), &len)) !=
-			    NULL)
-				report_broken(text, len);
+				NULL &&
+			    add_broken(l, text, len) == -1)
+				return no_memory(fault);
 		if (reply_int(reply_at(reply, 1), 0) != 0)
 			report_unheard();
 		return 0;
@@ -88,6 +105,82 @@ on_break(void *arg, const struct reply *reply, struct fault *fault)
 	}
 	return fault_set(fault, FAULT_UNFIT, 0,
 	    "the server's answer makes no sense (is it Redis 5.0 or later?)");
+}
+
+/* The number of the one connection that has this name, into lock.cursor; "" when
+ * there is none, or more than one. */
+static int
+on_clients(void *arg, const struct reply *reply, struct fault *fault)
+{
+	struct look *l = arg;
+	struct lock *lock = &l->session.lock;
+	size_t len, want = strlen(l->client);
+	const char *line = reply_text(reply, &len), *end, *name;
+
+	(void)fault;
+	lock->cursor[0] = '\0';
+	for (; line != NULL && len > 0; line = end) {
+		end = memchr(line, '\n', len);
+		end = end == NULL ? line + len : end + 1;
+		len -= (size_t)(end - line);
+		name = memmem(line, (size_t)(end - line), l->client, want);
+		if (name == NULL || strncmp(line, "id=", 3) != 0)
+			continue;
+		if (lock->cursor[0] != '\0') {
+			lock->cursor[0] = '\0';
+			break;
+		}
+		snprintf(lock->cursor, sizeof(lock->cursor), "%.*s",
+		    (int)strspn(line + 3, "0123456789"), line + 3);
+	}
+	return 0;
+}
+
+static int
+on_killed(void *arg, const struct reply *reply, struct fault *fault)
+{
+	(void)arg;
+	(void)fault;
+	return reply_int(reply, 0) == 1 ? 0 : -1;
+}
+
+/*
+ * A connection that breaks makes a holder renew at once, and so find out.  Who
+ * may not end it, or can't tell it from another's, leaves it at that.
+ */
+static bool
+tell_holder(struct look *l, const char *token)
+{
+	struct token_fields f;
+	char client[TOKEN_FIELD_MAX + 40];
+
+	token_read(token, strlen(token), &f);
+	if (!f.ours || f.cooling || f.pid < 0)
+		return false;
+	snprintf(client, sizeof(client), " name=rlock:%s:%lld ", f.host,
+	    (long long)f.pid);
+	l->client = client;
+	return run_errand(l, LOCK_CLIENTS, on_clients) == 0 &&
+	    l->session.lock.cursor[0] != '\0' &&
+	    run_errand(l, LOCK_KILL, on_killed) == 0;
+}
+
+static int
+break_lock(struct look *l)
+{
+	struct fault kept;
+	size_t i;
+
+	if (run_errand(l, LOCK_BREAK, on_break) == -1)
+		return -1;
+	kept = l->outcome.fault;
+	for (i = 0; i < l->count; i++) {
+		report_broken(l->names[i], tell_holder(l, l->names[i]));
+		free(l->names[i]);
+	}
+	free(l->names);
+	l->outcome.fault = kept;
+	return 0;
 }
 
 /* --- the list ------------------------------------------------------------- */
@@ -250,7 +343,7 @@ look(struct look *l)
 	if (l->cfg->verb == VERB_LIST)
 		return list(l);
 	if (l->cfg->verb == VERB_BREAK)
-		return run_errand(l, LOCK_BREAK, on_break);
+		return break_lock(l);
 	return run_errand(l, LOCK_STATUS, on_status);
 }
 

@@ -156,14 +156,16 @@ report_lost(struct fault *told, const char *holder, bool stopping)
 }
 
 void
-report_broken(const char *token, size_t len)
+report_broken(const char *token, bool told)
 {
 	char who[DESCRIPTION_MAX];
+	size_t len = strlen(token);
 
 	token_describe(token, len, who, sizeof(who));
 	log_say(LOG_LEVEL_NORMAL, "broken: it was held by %s%s", who,
-	    token_is_ours(token, len) ? " (who finds out at the next renewal)" :
-					"");
+	    !token_is_ours(token, len) ? "" :
+		told		       ? " (who has been told)" :
+					 " (who finds out at the next renewal)");
 }
 
 void

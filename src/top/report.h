@@ -49,8 +49,8 @@ void report_renewal_failed(const struct fault *, int64_t left_ms);
  */
 void report_lost(struct fault *told, const char *holder, bool stopping);
 
-/* --break: this token has held it. */
-void report_broken(const char *token, size_t len);
+/* --break: this token has held it; told: its holder knows by now. */
+void report_broken(const char *token, bool told);
 
 /* --renew, --release: the lock is not held under that token, but by holder
  * ("": by nobody). */
