@@ -128,18 +128,21 @@ token_is_cooling(const char *text, size_t len)
 	return len >= COOLING_LEN && memcmp(text, COOLING, COOLING_LEN) == 0;
 }
 
+enum field { FIELD, FIELD_LAST };
+
 /*
  * Take the field that *text begins with (the last one takes all), decode it,
- * and write it into out, fit for a terminal.  What is no escape stays.
+ * and write it into out[TOKEN_FIELD_MAX].  What is no escape stays.
  */
 static void
-take_field(const char **text, size_t *len, bool last, char *out, size_t cap)
+take_field(const char **text, size_t *len, enum field which, bool raw_wanted,
+    char *out)
 {
 	char raw[FIELD_LEN + 4]; /* what log_cut may look at, too */
 	const char *at = *text, *colon;
 	size_t n = *len, i = 0, done = 0;
 
-	if (!last && (colon = memchr(at, ':', n)) != NULL)
+	if (which != FIELD_LAST && (colon = memchr(at, ':', n)) != NULL)
 		n = (size_t)(colon - at);
 	while (i < n && done < sizeof(raw)) {
 		if (at[i] == '%' && n - i >= 3 &&
@@ -151,7 +154,11 @@ take_field(const char **text, size_t *len, bool last, char *out, size_t cap)
 		} else
 			raw[done++] = at[i++];
 	}
-	log_escape(out, cap, raw, log_cut(raw, done, FIELD_LEN));
+	done = log_cut(raw, done, FIELD_LEN);
+	if (raw_wanted)
+		snprintf(out, TOKEN_FIELD_MAX, "%.*s", (int)done, raw);
+	else
+		log_escape(out, TOKEN_FIELD_MAX, raw, done);
 	if (n < *len)
 		n++;
 	*text += n;
@@ -173,7 +180,7 @@ token_time(int64_t ms, char *out, size_t cap)
 
 /* What is behind the digits, without what nested runs put behind it. */
 static void
-read_fields(const char *text, size_t len, struct token_fields *f)
+read_fields(const char *text, size_t len, bool raw, struct token_fields *f)
 {
 	char digits[TOKEN_FIELD_MAX];
 	const char *why;
@@ -185,19 +192,19 @@ read_fields(const char *text, size_t len, struct token_fields *f)
 		text++;
 		len--;
 	}
-	take_field(&text, &len, false, f->host, sizeof(f->host));
-	take_field(&text, &len, false, f->user, sizeof(f->user));
-	take_field(&text, &len, false, digits, sizeof(digits));
+	take_field(&text, &len, FIELD, raw, f->host);
+	take_field(&text, &len, FIELD, raw, f->user);
+	take_field(&text, &len, FIELD, raw, digits);
 	if (parse_count(digits, 1, INT32_MAX, &f->pid, &why) == -1)
 		f->pid = -1;
-	take_field(&text, &len, false, digits, sizeof(digits));
+	take_field(&text, &len, FIELD, raw, digits);
 	if (parse_count(digits, 0, STARTED_MAX_MS, &f->started_ms, &why) == -1)
 		f->started_ms = -1;
-	take_field(&text, &len, true, f->note, sizeof(f->note));
+	take_field(&text, &len, FIELD_LAST, raw, f->note);
 }
 
 void
-token_read(const char *text, size_t len, struct token_fields *f)
+token_read(const char *text, size_t len, bool raw, struct token_fields *f)
 {
 	size_t head = START_LEN + TOKEN_ID_LEN;
 
@@ -207,7 +214,7 @@ token_read(const char *text, size_t len, struct token_fields *f)
 	if (f->cooling)
 		head = COOLING_LEN - 1;
 	if (f->ours)
-		read_fields(text + head, len - head, f);
+		read_fields(text + head, len - head, raw, f);
 }
 
 void
@@ -217,7 +224,7 @@ token_describe(const char *text, size_t len, char *out, size_t cap)
 	char foreign[4 * FOREIGN_LEN + 1], pid[32] = "", when[32];
 	struct token_fields f;
 
-	token_read(text, len, &f);
+	token_read(text, len, false, &f);
 	if (!f.ours) {
 		log_escape(foreign, sizeof(foreign), text, shown);
 		snprintf(out, cap, "another program (%s%s)", foreign,

@@ -43,7 +43,7 @@ bool token_is_cooling(const char *text, size_t len);
 
 #define TOKEN_FIELD_MAX	(4 * TOKEN_NOTE_MAX + 1) /* all shown as \\xNN */
 
-/* What a token tells, fit for a terminal; "" and -1 for what is missing. */
+/* What a token tells; "" and -1 for what is missing. */
 struct token_fields {
 	bool	 ours;		/* else nothing below is set */
 	bool	 cooling;	/* left by --min-hold */
@@ -54,8 +54,11 @@ struct token_fields {
 	int64_t	 started_ms;
 };
 
-/* text is not trusted. */
-void token_read(const char *text, size_t len, struct token_fields *);
+/*
+ * text is not trusted.  The texts are fit for a terminal, or with raw as they
+ * were when the token was made (cut at a NUL).
+ */
+void token_read(const char *text, size_t len, bool raw, struct token_fields *);
 
 /*
  * Write "USER@HOST, pid PID, started TIME[, NOTE]" (TIME local, to the

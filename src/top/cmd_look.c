@@ -154,7 +154,7 @@ tell_holder(struct look *l, const char *token)
 	struct token_fields f;
 	char client[TOKEN_FIELD_MAX + 40];
 
-	token_read(token, strlen(token), &f);
+	token_read(token, strlen(token), false, &f);
 	if (!f.ours || f.cooling || f.pid < 0)
 		return false;
 	snprintf(client, sizeof(client), " name=rlock:%s:%lld ", f.host,

@@ -13,6 +13,7 @@
 
 #define DESCRIPTION_MAX (2 * TOKEN_FIELD_MAX + 100)
 #define KEY_SHOWN_MAX 30
+#define TEXT_COLUMNS (79 - 11) /* behind what is before it */
 
 /* "3.2 s", "4.5 min", "2.1 h", "1.0 d"; "no end" for -1; into out[32]. */
 static const char *
@@ -76,6 +77,52 @@ state_of(const struct snapshot *s)
 					  "held";
 }
 
+/* How many columns the first len bytes take, about. */
+static size_t
+columns_of(const char *text, size_t len)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < len; i++)
+		n += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return n;
+}
+
+/* How much of text goes on a line: up to a ", " where it must be broken. */
+static size_t
+line_of(const char *text)
+{
+	const char *at = text, *comma;
+	size_t len = 0, whole = strlen(text);
+
+	if (columns_of(text, whole) <= TEXT_COLUMNS)
+		return whole;
+	while ((comma = strstr(at, ", ")) != NULL &&
+	    (len == 0 ||
+		columns_of(text, (size_t)(comma + 1 - text)) <= TEXT_COLUMNS)) {
+		len = (size_t)(comma + 1 - text);
+		at = comma + 2;
+	}
+	return len == 0 ? whole : len;
+}
+
+/* A line, broken at commas so that it fits 80 columns. */
+static int
+put_folded(struct buf *out, const char *head, const char *text)
+{
+	size_t len = line_of(text);
+
+	if (buf_printf(out, "  %-8s %.*s\n", head, (int)len, text) == -1)
+		return -1;
+	for (text += len; *text != '\0'; text += len) {
+		text += strspn(text, " ");
+		len = line_of(text);
+		if (buf_printf(out, "  %-8s %.*s\n", "", (int)len, text) == -1)
+			return -1;
+	}
+	return 0;
+}
+
 static int
 put_holders(struct buf *out, const struct snapshot *s)
 {
@@ -89,8 +136,9 @@ put_holders(struct buf *out, const struct snapshot *s)
 		slot[0] = '\0';
 		if (h.slot >= 0)
 			snprintf(slot, sizeof(slot), "slot %d, ", (int)h.slot);
-		if (buf_printf(out, "  holder   %s\n           %s%s%s\n", who,
-			slot, span(h.left_ms, left),
+		if (put_folded(out, "holder", who) == -1 ||
+		    buf_printf(out, "  %-8s %s%s%s\n", "", slot,
+			span(h.left_ms, left),
 			h.left_ms < 0 ? "" : " left") == -1)
 			return -1;
 	}
@@ -100,7 +148,7 @@ put_holders(struct buf *out, const struct snapshot *s)
 static int
 put_waiters(struct buf *out, const struct snapshot *s)
 {
-	char who[DESCRIPTION_MAX];
+	char who[DESCRIPTION_MAX], line[DESCRIPTION_MAX + 60], number[32];
 	struct snapshot_waiter w;
 	size_t i;
 
@@ -110,28 +158,35 @@ put_waiters(struct buf *out, const struct snapshot *s)
 	for (i = 0; i < s->waiter_count; i++) {
 		snapshot_waiter(s, i, &w);
 		token_describe(w.token, strlen(w.token), who, sizeof(who));
-		if (buf_printf(out, "  %5zu.   %s, %s%s\n", i + 1,
-			kind_of(w.kind), who,
-			w.listens ? "" : " (polls, or is gone)") == -1)
+		snprintf(number, sizeof(number), "%5zu.", i + 1);
+		snprintf(line, sizeof(line), "%s, %s%s", kind_of(w.kind), who,
+		    w.listens ? "" : ", polls or is gone");
+		if (put_folded(out, number, line) == -1)
 			return -1;
 	}
+	if (s->waiting > (int64_t)s->waiter_count && s->waiter_count > 0)
+		return buf_puts(out, "    ...\n");
 	return 0;
 }
 
 static int
 put_done(struct buf *out, const struct snapshot *s)
 {
-	char who[DESCRIPTION_MAX], when[32], took[32], left[32];
+	char who[DESCRIPTION_MAX], when[32], took[32], left[32], line[120];
 	const struct marker *m = &s->marker;
 
 	if (!s->done)
 		return 0;
 	token_describe(m->token, strlen(m->token), who, sizeof(who));
-	return buf_printf(out,
-	    "  done     %s, in %s, by\n           %s\n"
-	    "           remembered for %s more (--once)\n",
-	    token_time(m->ended_ms, when, sizeof(when)), span(m->run_ms, took),
-	    who, span(s->marker_left_ms, left));
+	token_time(m->ended_ms, when, sizeof(when));
+	snprintf(line, sizeof(line), "%s%sin %s, by", when,
+	    when[0] == '\0' ? "" : ", ", span(m->run_ms, took));
+	if (put_folded(out, "done", line) == -1 ||
+	    put_folded(out, "", who) == -1)
+		return -1;
+	return buf_printf(out, "  %-8s remembered for %s%s (--once)\n", "",
+	    span(s->marker_left_ms, left),
+	    s->marker_left_ms < 0 ? "" : " more");
 }
 
 int
@@ -174,7 +229,7 @@ short_name(const struct snapshot *s, char *out, size_t cap)
 		return;
 	}
 	snapshot_holder(s, 0, &h);
-	token_read(h.token, strlen(h.token), &f);
+	token_read(h.token, strlen(h.token), false, &f);
 	if (s->holder_count > 1)
 		snprintf(more, sizeof(more), " and %zu more",
 		    s->holder_count - 1);
@@ -224,7 +279,7 @@ json_owner(struct buf *out, const char *token)
 {
 	struct token_fields f;
 
-	token_read(token, strlen(token), &f);
+	token_read(token, strlen(token), true, &f);
 	if (json_text(out, "token", token) == -1 ||
 	    json_text(out, "host", f.host) == -1 ||
 	    json_text(out, "user", f.user) == -1 ||

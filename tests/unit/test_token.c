@@ -172,6 +172,43 @@ describe(void)
 	CHECK_STR(out, "another program (a\\x00b)");
 }
 
+static void
+fields(void)
+{
+	struct token_fields f;
+	const char *t = ID ":w%201:d%0Ax:4711:1700000000123:a:b%00c/nested";
+
+	token_read(t, strlen(t), false, &f);
+	CHECK(f.ours && !f.cooling);
+	CHECK_STR(f.host, "w 1");
+	CHECK_STR(f.user, "d\\nx");
+	CHECK_EQ(f.pid, 4711);
+	CHECK_EQ(f.started_ms, 1700000000123);
+	CHECK_STR(f.note, "a:b\\x00c");
+	token_read(t, strlen(t), true, &f);
+	CHECK_STR(f.user, "d\nx");
+	CHECK_STR(f.note, "a:b");
+	t = "rlock:1:cooling:h:u:1:2:n";
+	token_read(t, strlen(t), false, &f);
+	CHECK(f.ours && f.cooling);
+	CHECK_STR(f.host, "h");
+	CHECK_EQ(f.started_ms, 2);
+	CHECK_STR(f.note, "n");
+	t = "somebody:h:u:1:2:n";
+	token_read(t, strlen(t), false, &f);
+	CHECK(!f.ours && !f.cooling);
+	CHECK_STR(f.host, "");
+	CHECK_EQ(f.pid, -1);
+	CHECK_EQ(f.started_ms, -1);
+	t = ID "/nested";
+	token_read(t, strlen(t), false, &f);
+	CHECK_STR(f.host, "");
+	t = ID ":h:u:1:2:/nested";
+	token_read(t, strlen(t), false, &f);
+	CHECK_STR(f.note, "");
+	CHECK_EQ(f.pid, 1);
+}
+
 /* Any bytes, any room: it stays within both. */
 static void
 describe_noise(void)
@@ -229,6 +266,7 @@ main(void)
 	CHECK_RUN(owner);
 	CHECK_RUN(ours);
 	CHECK_RUN(describe);
+	CHECK_RUN(fields);
 	CHECK_RUN(describe_noise);
 	CHECK_RUN(random_numbers);
 	return check_done();
