@@ -13,7 +13,8 @@ struct errand {
 	struct loop *loop;
 	const struct config *cfg;
 	struct voter *voter;
-	const struct lock *lock;
+	const struct lock *lock; /* the next to be answered */
+	size_t count;		 /* from there on */
 	enum lock_op op;
 	errand_fn fn;
 	void *arg;
@@ -39,7 +40,8 @@ ask(void *arg)
 {
 	struct errand *e = arg;
 
-	voter_ask(e->voter, e->lock, e->op, e->cfg->command_timeout_ms, false);
+	voter_ask_each(e->voter, e->lock, e->count, e->op,
+	    e->cfg->command_timeout_ms);
 }
 
 /* The fault is set. */
@@ -55,6 +57,17 @@ try_later(struct errand *e)
 		loop_timer_set(e->loop, &e->again, at);
 }
 
+/* One has been answered. */
+static void
+next(struct errand *e)
+{
+	e->lock++;
+	e->failures = 0;
+	e->deadline = clock_add(clock_now(), e->cfg->connect_timeout_ms);
+	if (--e->count == 0)
+		over(e, 0);
+}
+
 static void
 on_answer(void *arg, enum lock_op op, int64_t sent_at,
     const struct reply *reply, bool deaf)
@@ -65,11 +78,14 @@ on_answer(void *arg, enum lock_op op, int64_t sent_at,
 	(void)op;
 	(void)sent_at;
 	(void)deaf;
-	if (error == NULL)
-		over(e, e->fn(e->arg, reply, e->fault));
-	else if (refusal_of(error, e->fault) == REFUSAL_AWAY)
+	if (error == NULL && e->fn(e->arg, reply, e->fault) == 0)
+		next(e);
+	else if (error != NULL && refusal_of(error, e->fault) == REFUSAL_AWAY) {
+		/* What else is under way there would crowd the next try. */
+		if (e->count > 1)
+			voter_drop(e->voter);
 		try_later(e);
-	else
+	} else
 		over(e, -1);
 }
 
@@ -91,7 +107,13 @@ on_failed(void *arg, enum voter_failure why, const struct fault *fault)
 	voter_drop(e->voter);
 	if (why == VOTER_LOGIN && fault->code != FAULT_UNAVAILABLE)
 		over(e, -1);
-	else
+	else if (e->op == LOCK_BREAK &&
+	    (why == VOTER_BROKEN || why == VOTER_SILENT)) {
+		/* Asked again it might hit the next one, who has it rightly. */
+		fault_prefix(e->fault,
+		    "it is not known whether the lock is broken (see --status)");
+		over(e, -1);
+	} else
 		try_later(e);
 }
 
@@ -111,13 +133,23 @@ errand_run(struct loop *loop, const struct config *cfg, struct voter *voter,
     const struct lock *lock, enum lock_op op, errand_fn fn, void *arg,
     int *signal, struct fault *fault)
 {
+	return errand_run_each(loop, cfg, voter, lock, 1, op, fn, arg, signal,
+	    fault);
+}
+
+int
+errand_run_each(struct loop *loop, const struct config *cfg,
+    struct voter *voter, const struct lock *locks, size_t count,
+    enum lock_op op, errand_fn fn, void *arg, int *signal, struct fault *fault)
+{
 	static const struct voter_handlers handlers = {
 		.answer = on_answer, .message = on_message, .failed = on_failed
 	};
 	struct errand e = { .loop = loop,
 		.cfg = cfg,
 		.voter = voter,
-		.lock = lock,
+		.lock = locks,
+		.count = count,
 		.op = op,
 		.fn = fn,
 		.arg = arg,

@@ -36,6 +36,9 @@ struct expect {
 
 #define EXPECTED_MAX 64
 
+/* The login, and what is asked last may be listened for. */
+_Static_assert(LOGIN_STEPS_MAX + CONN_PENDING_MAX + 6 <= EXPECTED_MAX,
+    "room for what conn_send promises");
 _Static_assert(REQUEST_ARGS_MAX <= CODEC_WORDS_MAX, "what codec_put takes");
 
 struct conn {

@@ -20,6 +20,9 @@
 
 struct conn;
 
+/* So many requests that don't listen may be under way at once, at least. */
+#define CONN_PENDING_MAX 32
+
 struct conn_handlers {
 	/* The reply to the request with this tag.  sent_at is from before it
 	 * was sent.  deaf: its script has run, or not (reply NULL), but the

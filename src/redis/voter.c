@@ -16,6 +16,8 @@
 
 #define SENTINEL_MAX_MS 1000 /* for one of them */
 
+_Static_assert(VOTER_BATCH_MAX <= CONN_PENDING_MAX, "what conn_send takes");
+
 struct voter {
 	struct loop *loop;
 	const struct config *cfg;
@@ -33,6 +35,8 @@ struct voter {
 	struct conn *old; /* presumed dead */
 	/* the question */
 	const struct lock *lock;
+	size_t count; /* of locks; of one, but for voter_ask_each */
+	size_t owed;  /* answers, still */
 	enum lock_op op;
 	bool asking;
 	bool accepting;	    /* late answers too */
@@ -92,8 +96,12 @@ on_answer(void *arg, struct conn *c, uint32_t tag, int64_t sent_at,
 			v->logged_in = true;
 		}
 	}
-	v->asking = v->accepting = false;
-	loop_timer_clear(v->loop, &v->timer);
+	if (--v->owed == 0) {
+		v->asking = v->accepting = false;
+		loop_timer_clear(v->loop, &v->timer);
+	} else
+		loop_timer_set(v->loop, &v->timer,
+		    clock_add(clock_now(), v->limit_ms));
 	v->handlers->answer(v->arg, v->op, sent_at, reply, deaf);
 }
 
@@ -270,9 +278,14 @@ static int
 send_question(struct voter *v)
 {
 	struct request request;
+	size_t i;
 
-	lock_request(v->lock, v->op, &request);
-	if (conn_send(v->current, &request, v->tag) == 0)
+	for (i = 0; i < v->count; i++) {
+		lock_request(&v->lock[i], v->op, &request);
+		if (conn_send(v->current, &request, v->tag) == -1)
+			break;
+	}
+	if (i == v->count)
 		return 0;
 	conn_free(v->current);
 	v->current = NULL;
@@ -328,19 +341,15 @@ start_question(struct voter *v)
 	return v->sentinel == NULL ? -1 : 0;
 }
 
-void
-voter_ask(struct voter *v, const struct lock *lock, enum lock_op op,
-    int64_t limit_ms, bool whole)
+/* The locks, the op and the tags are set. */
+static void
+start(struct voter *v, int64_t limit_ms, bool whole)
 {
 	int64_t limit;
 
-	v->tag++;
-	if (op != v->op || !v->accepting)
-		v->first_tag = v->tag;
-	v->lock = lock;
-	v->op = op;
 	v->limit_ms = limit_ms;
 	v->whole = whole;
+	v->owed = v->count;
 	v->asking = v->accepting = true;
 	v->start_failed = start_question(v) == -1;
 	limit = whole || v->logged_in ? limit_ms : v->cfg->connect_timeout_ms;
@@ -348,6 +357,30 @@ voter_ask(struct voter *v, const struct lock *lock, enum lock_op op,
 	if (v->start_failed)
 		limit = 0;
 	loop_timer_set(v->loop, &v->timer, clock_add(clock_now(), limit));
+}
+
+void
+voter_ask(struct voter *v, const struct lock *lock, enum lock_op op,
+    int64_t limit_ms, bool whole)
+{
+	v->tag++;
+	if (op != v->op || !v->accepting)
+		v->first_tag = v->tag;
+	v->lock = lock;
+	v->count = 1;
+	v->op = op;
+	start(v, limit_ms, whole);
+}
+
+void
+voter_ask_each(struct voter *v, const struct lock *locks, size_t count,
+    enum lock_op op, int64_t limit_ms)
+{
+	v->first_tag = ++v->tag;
+	v->lock = locks;
+	v->count = count;
+	v->op = op;
+	start(v, limit_ms, false);
 }
 
 void

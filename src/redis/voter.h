@@ -18,6 +18,8 @@
 
 struct voter;
 
+#define VOTER_BATCH_MAX	32
+
 enum voter_failure {
 	VOTER_UNREACHED,	/* not connected, nothing sent; it may still
 				   come about */
@@ -55,6 +57,15 @@ void voter_set_owner(struct voter *, const struct voter_handlers *,
  */
 void voter_ask(struct voter *, const struct lock *, enum lock_op op,
     int64_t limit_ms, bool whole);
+
+/*
+ * The same of count locks at once, 1 to VOTER_BATCH_MAX: sent in one go.  Each
+ * answer is told, in the order of the locks, and has limit_ms from the one
+ * before on; it ends with the last of them, or in failed.  No answer to an
+ * older question counts.
+ */
+void voter_ask_each(struct voter *, const struct lock *locks, size_t count,
+    enum lock_op op, int64_t limit_ms);
 
 /* What has not come about, "... in time", of a question with no answer. */
 const char *voter_lacks(const struct voter *);
