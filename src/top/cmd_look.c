@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cmd_look: see cmd_look.h.  Each lock is looked at in one script, so what is
- * said of it was true at one moment; a list is a look after the other.
+ * said of it was true at one moment; a list is a look after the other, many of
+ * them under way at once, and printed while it is being made.
  */
 #include "top/cmd_look.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -13,13 +15,13 @@
 
 #include "base/log.h"
 #include "base/print.h"
-#include "core/script.h"
 #include "lives/errand.h"
-#include "top/report.h"
 #include "top/session.h"
 #include "top/show.h"
+#include "words/outcome.h"
 
 #define NOTHING_THERE 1
+#define PRINTED_AT 65536 /* bytes that are kept until they are printed */
 
 struct look {
 	struct session session;
@@ -27,12 +29,12 @@ struct look {
 	struct outcome outcome;
 	struct buf text;
 	int signal;
-	const char
-	    *client;  /* the name of a connection, as CLIENT LIST has it */
-	char **names; /* --list: of locks; --break: tokens */
 	/* --list */
-	const char *key; /* the one being looked at */
+	char **names;
 	size_t count, cap, width, columns;
+	size_t at;   /* name that is being looked at */
+	bool headed; /* the table has its head */
+	struct lock batch[VOTER_BATCH_MAX];
 };
 
 static int
@@ -63,124 +65,6 @@ on_status(void *arg, const struct reply *reply, struct fault *fault)
 	status = l->cfg->json ? show_json(&l->text, l->cfg->key, &s) :
 				show_status(&l->text, l->cfg->key, &s);
 	return status == -1 ? no_memory(fault) : 0;
-}
-
-/* Kept to be told of, and told, when this answer has been read. */
-static int
-add_broken(struct look *l, const char *token, size_t len)
-{
-	char **names = realloc(l->names, (l->count + 1) * sizeof(*names));
-
-	if (names == NULL)
-		return -1;
-	l->names = names;
-	l->names[l->count] = strndup(token, len);
-	return l->names[l->count] == NULL ? -1 : (l->count++, 0);
-}
-
-static int
-on_break(void *arg, const struct reply *reply, struct fault *fault)
-{
-	struct look *l = arg;
-	const char *text;
-	size_t i, len;
-
-	switch (reply_int(reply_at(reply, 0), -1)) {
-	case SCRIPT_OK:
-		for (i = 2; i < reply_count(reply); i++)
-			if ((text = reply_text(reply_at(reply, i), &len)) !=
-				NULL &&
-			    add_broken(l, text, len) == -1)
-				return no_memory(fault);
-		if (reply_int(reply_at(reply, 1), 0) != 0)
-			report_unheard();
-		return 0;
-	case SCRIPT_GONE:
-		l->outcome.status = NOTHING_THERE;
-		report_not_ours(fault, "");
-		return 0;
-	case SCRIPT_MISFIT:
-		return fault_set(fault, FAULT_UNFIT, 0,
-		    "what is there is not a lock, and was not touched");
-	}
-	return fault_set(fault, FAULT_UNFIT, 0,
-	    "the server's answer makes no sense (is it Redis 5.0 or later?)");
-}
-
-/* The number of the one connection that has this name, into lock.cursor; "" when
- * there is none, or more than one. */
-static int
-on_clients(void *arg, const struct reply *reply, struct fault *fault)
-{
-	struct look *l = arg;
-	struct lock *lock = &l->session.lock;
-	size_t len, want = strlen(l->client);
-	const char *line = reply_text(reply, &len), *end, *name;
-
-	(void)fault;
-	lock->cursor[0] = '\0';
-	for (; line != NULL && len > 0; line = end) {
-		end = memchr(line, '\n', len);
-		end = end == NULL ? line + len : end + 1;
-		len -= (size_t)(end - line);
-		name = memmem(line, (size_t)(end - line), l->client, want);
-		if (name == NULL || strncmp(line, "id=", 3) != 0)
-			continue;
-		if (lock->cursor[0] != '\0') {
-			lock->cursor[0] = '\0';
-			break;
-		}
-		snprintf(lock->cursor, sizeof(lock->cursor), "%.*s",
-		    (int)strspn(line + 3, "0123456789"), line + 3);
-	}
-	return 0;
-}
-
-static int
-on_killed(void *arg, const struct reply *reply, struct fault *fault)
-{
-	(void)arg;
-	(void)fault;
-	return reply_int(reply, 0) == 1 ? 0 : -1;
-}
-
-/*
- * A connection that breaks makes a holder renew at once, and so find out.  Who
- * may not end it, or can't tell it from another's, leaves it at that.
- */
-static bool
-tell_holder(struct look *l, const char *token)
-{
-	struct token_fields f;
-	char client[TOKEN_FIELD_MAX + 40];
-
-	token_read(token, strlen(token), false, &f);
-	if (!f.ours || f.cooling || f.pid < 0)
-		return false;
-	snprintf(client, sizeof(client), " name=rlock:%s:%lld ", f.host,
-	    (long long)f.pid);
-	l->client = client;
-	return run_errand(l, LOCK_CLIENTS, on_clients) == 0 &&
-	    l->session.lock.cursor[0] != '\0' &&
-	    run_errand(l, LOCK_KILL, on_killed) == 0;
-}
-
-static int
-break_lock(struct look *l)
-{
-	struct fault kept;
-	size_t i;
-
-	if (run_errand(l, LOCK_BREAK, on_break) == -1)
-		return -1;
-	kept = l->outcome.fault;
-	for (i = 0; i < l->count; i++) {
-		report_broken(l->names[i], tell_holder(l, l->names[i]));
-		free(l->names[i]);
-	}
-	free(l->names);
-	l->outcome.fault = kept;
-	return 0;
 }
 
 /* --- the list ------------------------------------------------------------- */
@@ -256,23 +140,38 @@ sort_names(struct look *l)
 			l->width = strlen(l->names[i]);
 }
 
+/* Among everything that is in a database without a prefix: may it be, or be
+ * in the way of, a lock? */
+static bool
+is_worth_a_line(const struct look *l, const struct snapshot *s)
+{
+	return s->mode != SNAPSHOT_FREE &&
+	    (s->mode != SNAPSHOT_FOREIGN || l->cfg->prefix[0] != '\0' ||
+		strcmp(s->type, "string") == 0);
+}
+
 static int
 on_listed(void *arg, const struct reply *reply, struct fault *fault)
 {
 	struct look *l = arg;
+	const char *key = l->names[l->at++];
 	struct snapshot s;
 	int status = 0;
 
 	if (snapshot_read(&s, reply, fault) == -1)
 		return -1;
-	if (s.mode == SNAPSHOT_FREE)
-		return 0; /* gone meanwhile */
-	if (l->text.len == 0 && !l->cfg->json)
-		status = show_list_head(&l->text, l->width);
-	if (status == 0)
-		status = l->cfg->json ?
-		    show_json(&l->text, l->key, &s) :
-		    show_list_line(&l->text, l->key, l->width, l->columns, &s);
+	if (!is_worth_a_line(l, &s)) /* or gone meanwhile */
+		return 0;
+	if (l->cfg->json)
+		status = show_json(&l->text, key, &s);
+	else {
+		if (!l->headed)
+			status = show_list_head(&l->text, l->width);
+		if (status == 0)
+			status = show_list_line(&l->text, key, l->width,
+			    l->columns, &s);
+	}
+	l->headed = true;
 	return status == -1 ? no_memory(fault) : 0;
 }
 
@@ -293,29 +192,47 @@ make_pattern(const struct config *cfg, struct buf *out)
 }
 
 static int
-look_at(struct look *l, const char *key)
+print_if(struct look *l, bool now)
 {
-	struct lock *lock = &l->session.lock;
+	if (!now && l->text.len < PRINTED_AT)
+		return 0;
+	if (print_all(&l->text, &l->outcome.fault) == -1)
+		return -1;
+	l->text.len = 0;
+	return 0;
+}
 
-	l->key = key;
-	keys_release(&lock->keys);
-	if (keys_init(&lock->keys, l->cfg->prefix, key) == -1)
-		return no_memory(&l->outcome.fault);
-	return run_errand(l, LOCK_STATUS, on_listed);
+/* Look at the next names at once. */
+static int
+look_at_some(struct look *l)
+{
+	struct session *s = &l->session;
+	size_t i, n = l->count - l->at;
+	int status = 0;
+
+	if (n > VOTER_BATCH_MAX)
+		n = VOTER_BATCH_MAX;
+	memset(l->batch, 0, sizeof(l->batch));
+	for (i = 0; status == 0 && i < n; i++)
+		status = keys_init(&l->batch[i].keys, l->cfg->prefix,
+		    l->names[l->at + i]);
+	if (status == -1)
+		no_memory(&l->outcome.fault);
+	else
+		status = errand_run_each(s->loop, l->cfg, s->voter, l->batch, n,
+		    LOCK_STATUS, on_listed, l, &l->signal, &l->outcome.fault);
+	for (i = 0; i < n; i++)
+		keys_release(&l->batch[i].keys);
+	return status == -1 ? -1 : print_if(l, false);
 }
 
 static int
-list(struct look *l)
+scan(struct look *l)
 {
 	struct lock *lock = &l->session.lock;
-	struct winsize size = { 0 };
 	struct buf pattern = { 0 };
 	int status = make_pattern(l->cfg, &pattern);
-	size_t i;
 
-	if (isatty(STDOUT_FILENO) &&
-	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-		l->columns = size.ws_col;
 	lock->pattern = pattern.data;
 	strcpy(lock->cursor, "0");
 	if (status == -1)
@@ -324,14 +241,28 @@ list(struct look *l)
 		do
 			status = run_errand(l, LOCK_SCAN, on_scan);
 		while (status == 0 && strcmp(lock->cursor, "0") != 0);
+	buf_release(&pattern);
+	return status;
+}
+
+static int
+list(struct look *l)
+{
+	struct winsize size = { 0 };
+	int status;
+	size_t i;
+
+	if (isatty(STDOUT_FILENO) &&
+	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+		l->columns = size.ws_col;
+	status = scan(l);
 	if (status == 0)
 		sort_names(l);
-	for (i = 0; status == 0 && i < l->count; i++)
-		status = look_at(l, l->names[i]);
+	while (status == 0 && l->at < l->count)
+		status = look_at_some(l);
 	for (i = 0; i < l->count; i++)
 		free(l->names[i]);
 	free(l->names);
-	buf_release(&pattern);
 	return status;
 }
 
@@ -342,8 +273,6 @@ look(struct look *l)
 {
 	if (l->cfg->verb == VERB_LIST)
 		return list(l);
-	if (l->cfg->verb == VERB_BREAK)
-		return break_lock(l);
 	return run_errand(l, LOCK_STATUS, on_status);
 }
 
@@ -358,11 +287,16 @@ cmd_look(const struct config *cfg)
 	l->cfg = cfg;
 	outcome_init(o);
 	if (session_open(&l->session, cfg, &o->fault) == 0 && look(l) == 0 &&
-	    print_all(&l->text, &o->fault) == 0)
+	    print_if(l, true) == 0)
 		o->kind = OUTCOME_RAN;
 	else if (l->signal != 0) {
 		o->kind = OUTCOME_INTERRUPTED;
 		o->signal = ending.signal = l->signal;
+	} else if (o->fault.saved_errno == EPIPE &&
+	    o->fault.code == FAULT_SYSTEM) {
+		/* Who read has seen enough: as others end in a pipe. */
+		o->kind = OUTCOME_INTERRUPTED;
+		o->signal = ending.signal = SIGPIPE;
 	} else
 		o->kind = outcome_kind_of(&o->fault);
 	ending.status = outcome_exit_status(o, cfg);

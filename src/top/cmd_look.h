@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_look: rlock --status, --list and --break: of locks that are others'.
+ * cmd_look: rlock --status and --list: of locks that are others'.
  */
 #ifndef RLOCK_CMD_LOOK_H
 #define RLOCK_CMD_LOOK_H

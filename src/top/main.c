@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/print.h"
 #include "top/cmd_acquire.h"
+#include "top/cmd_break.h"
 #include "top/cmd_look.h"
 #include "top/cmd_run.h"
 #include "top/cmd_token.h"
@@ -132,9 +133,11 @@ main(int argc, char **argv)
 			ending = cmd_token(&cfg);
 			break;
 		case VERB_STATUS:
-		case VERB_BREAK:
 		case VERB_LIST:
 			ending = cmd_look(&cfg);
+			break;
+		case VERB_BREAK:
+			ending = cmd_break(&cfg);
 			break;
 		}
 	config_release(&cfg);

@@ -4,6 +4,7 @@
  */
 #include "top/session.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,12 @@
 #include "redis/tls.h"
 #include "top/report.h"
 
-/* "rlock:HOST:PID" of what CLIENT SETNAME allows: no blanks, no controls. */
-static void
-name_connection(const struct token_owner *owner, char *out, size_t cap)
+void
+session_connection_name(const char *host, int64_t pid, char *out)
 {
 	char *p;
 
-	snprintf(out, cap, "rlock:%s:%ld", owner->host, owner->pid);
+	snprintf(out, CONNECTION_NAME_MAX, "rlock:%.64s:%" PRId64, host, pid);
 	for (p = out; *p != '\0'; p++)
 		if (*p < '!' || *p > '~')
 			*p = '_';
@@ -55,7 +55,7 @@ session_open(struct session *s, const struct config *cfg, struct fault *fault)
 		.once = cfg->once_ms > 0,
 		.fence = cfg->fence != 0,
 		.above = above == NULL ? "" : above };
-	char name[100];
+	char name[CONNECTION_NAME_MAX];
 
 	memset(s, 0, sizeof(*s));
 	s->cfg = cfg;
@@ -65,7 +65,7 @@ session_open(struct session *s, const struct config *cfg, struct fault *fault)
 	if ((s->loop = loop_new(fault)) == NULL ||
 	    lock_init(&s->lock, &spec, fault) == -1)
 		return -1;
-	name_connection(&s->owner, name, sizeof(name));
+	session_connection_name(s->owner.host, s->owner.pid, name);
 	if ((s->voter = voter_new(s->loop, cfg, name)) == NULL)
 		return fault_set(fault, FAULT_SYSTEM, 0, "no memory");
 	return 0;

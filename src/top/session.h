@@ -28,4 +28,10 @@ struct session {
 int session_open(struct session *, const struct config *cfg, struct fault *);
 void session_close(struct session *);
 
+#define CONNECTION_NAME_MAX 100
+
+/* The name that the connections of that rlock have, into out[MAX]: what
+ * CLIENT SETNAME allows, without blanks and controls. */
+void session_connection_name(const char *host, int64_t pid, char *out);
+
 #endif

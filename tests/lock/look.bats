@@ -2,11 +2,15 @@
 # --status, --list, --break: what is there, and how to end it.
 
 load ../lib/rlock
+load ../lib/pty
 
 setup_file() { redis_start; }
 teardown_file() { redis_stop; }
 setup() { rlock_setup; }
-teardown() { rlock_teardown; }
+teardown() {
+  pty_stop
+  rlock_teardown
+}
 
 # json FILE EXPRESSION: print what python makes of the document d.
 json() {
@@ -159,42 +163,122 @@ look() { # OPTIONS...: STATUS, and what was said in $T/out and $T/err
   is "$(json "$T/out" 'd["key"], d["waiting"]')" "('$K', 1)"
 }
 
-@test "list: among 20,000 keys, in steps" {
-  r eval 'for i = 1, 20000 do redis.call("SET", "many:" .. i, i) end
-    for i = 1, 1500 do redis.call("SET", "lock:steps:" .. i, "x", "PX", 60000) end' 0 >/dev/null
-  look --list 'steps:*'
-  is "$STATUS" 0
-  is "$(tail -n +2 "$T/out" | wc -l)" 1500
-  is "$(tail -n +2 "$T/out" | sort -u | wc -l)" 1500
-  # A step is a thousand keys at most.
-  is "$(r slowlog get 100 | grep -c '^SCAN$' || true)" 0
+@test "list: without a prefix, what can't be a lock is left out" {
+  r set "$K:string" x >/dev/null
+  r rpush "$K:list" x >/dev/null
+  r zadd "$K:board" 5 player >/dev/null
+  r zadd "$K:shared" 99999999999999 "s0:rlock:1:$(printf %032x 1):h:u:1:0:" >/dev/null
+  look --list --prefix '' "$K:*"
+  is "$(awk 'NR > 1 { print $1, $2 }' "$T/out" | tr '\n' ';')" \
+    "$K:shared shared;$K:string foreign;"
+  # With one, they are in the way of locks.
+  look --list --prefix "$K:"
+  is "$(awk 'NR > 1 { print $1, $2 }' "$T/out" | tr '\n' ';')" \
+    'board foreign;list foreign;shared shared;string foreign;'
 }
 
-@test "break: the holder loses it, the next one runs, and it is said who lost it" {
-  # Long enough that no renewal of its own tells it.
+@test "list: what is free, though its key is there, is left out" {
+  r zadd "$L" 1 "s0:rlock:1:$(printf %032x 1):h:u:1:0:" >/dev/null
+  look --list "$K"
+  is "$STATUS$(cat "$T/out")" 0
+  look --list "$K" --json
+  is "$STATUS$(cat "$T/out")" 0
+}
+
+@test "list: 100,000 locks among as many other keys, in steps, each once, in order" {
+  local before after calls
+  r eval 'for i = 1, 100000 do
+    redis.call("SET", "many:" .. i, i)
+    redis.call("SET", "lock:steps:" .. i,
+      string.format("rlock:1:%032x:h:u:%d:0:", i, i), "PX", 600000)
+  end' 0 >/dev/null
+  before=$(r info commandstats | sed -n 's/^cmdstat_scan:calls=\([0-9]*\).*/\1/p')
+  look --list 'steps:*'
+  is "$STATUS" 0
+  is "$(cat "$T/err")" ''
+  after=$(r info commandstats | sed -n 's/^cmdstat_scan:calls=\([0-9]*\).*/\1/p')
+  calls=$((after - ${before:-0}))
+  between 150 "$calls" 300 # a thousand keys each, more or less
+  tail -n +2 "$T/out" | cut -d ' ' -f 1 >"$T/names"
+  is "$(lines "$T/names")" 100000
+  LC_ALL=C sort -c -u "$T/names"
+  # Who reads no further ends it, as it ends others in a pipe.
+  STATUS=0
+  "$RLOCK" --list 'steps:*' --json 2>"$T/err" | head -1 >"$T/out" || true
+  is "$(json "$T/out" 'd["key"]')" steps:1
+  is "$(cat "$T/err")" ''
+  r flushall >/dev/null
+}
+
+@test "list: on a terminal no line is broken, in a pipe none is cut" {
+  local long
+  long=$K:$(printf '%090d' 0)
+  r set "lock:$long" "rlock:1:$(printf %032x 1):some.host.example.com:somebody:4711:0:" >/dev/null
+  r set "lock:$K:b" x >/dev/null
+  look --list "$K:*"
+  grep -q "^$long  exclusive .*somebody@some.host.example.com:4711$" "$T/out"
+  not grep -q $'\t' "$T/out"
+  not grep -q ' $' "$T/out"
+  pty_open --size 24x80 "$RLOCK" --list "$K:*"
+  sees '^KEY '
+  ends 0
+  is "$(tr -d '\r' <"$PTY_DIR/raw" | wc -l)" 3
+  not grep -qE '.{81}' <(tr -d '\r' <"$PTY_DIR/raw")
+  grep -q "^$K:b " "$PTY_DIR/raw"
+}
+
+@test "status: fits 80 columns with a long note, and says the same" {
+  local note
+  note=$(printf 'a note of %d words, ' 1 2 3 4)
+  hold --note "$note"
+  look --status "$K"
+  not grep -qE '.{80}' "$T/out"
+  is "$(sed -n 2,4p "$T/out" | tr -s ' \n' ' ' | grep -c "pid $HOLDER, started .*, $note")" 1
+}
+
+@test "break: the holder finds out at once, the next one runs, and it is said who lost it" {
   hold -t 60
   bg "$RLOCK" -k "$K" -w 20 -- sh -c "$SH_HOLD" "$T/next"
   wait_waiters 1
   look --break "$K"
   is "$STATUS" 0
-  grep -qE "^rlock: $K: broken: it was held by .*pid $HOLDER, .*who has been told" "$T/err"
+  grep -qE "^rlock: $K: broken: it was held by .*pid $HOLDER, .*has been told" "$T/err"
+  is "$(lines "$T/err")" 1
   is "$(cat "$T/out")" ''
   wait_pidfile "$T/next" >/dev/null
-  ended "$HOLDER"
+  ended "$HOLDER" # long before the 20 s of its next renewal
   is "$status" 76
 }
 
-@test "break: who may not end connections leaves it to the next renewal" {
-  r acl setuser breaker on '>pw' '~*' '&*' +@all -client >/dev/null
+@test "break: by a user that may not see who is connected, the next renewal tells" {
+  r acl setuser meek on '>pw' '~*' '&*' +@all -client >/dev/null
   hold -t 900ms
-  look --break "$K" -u "unix://breaker:pw@$REDIS_SOCK"
+  look --break "$K" -u "unix://meek:pw@$REDIS_SOCK"
   is "$STATUS" 0
-  grep -q 'who finds out at the next renewal' "$T/err"
+  grep -qE "^rlock: $K: broken: .*pid $HOLDER, .*next renewal" "$T/err"
+  is "$(lines "$T/err")" 1
   ended "$HOLDER"
   is "$status" 76
 }
 
-@test "break: all that share it, or are in it by nesting, or in its slots" {
+@test "break: of two connections with the holder's name none is closed" {
+  hold -t 60
+  name=$(r client list | sed -n "s/.* name=\(rlock:[^ ]*:$HOLDER\) .*/\1/p")
+  mkfifo "$T/twin"
+  r <"$T/twin" >"$T/twin.out" 3>&- &
+  STARTED+=($!)
+  exec 7>"$T/twin"
+  echo "client setname $name" >&7
+  wait_file "$T/twin.out"
+  look --break "$K"
+  is "$STATUS" 0
+  grep -q "pid $HOLDER, .*next renewal" "$T/err"
+  is "$(r client list | grep -c " name=$name ")" 2
+  exec 7>&-
+  let_go
+}
+
+@test "break: all that share it, or are in its slots, or in it by nesting" {
   local kind
   for kind in -s '-j 2'; do
     rm -f "$T/pid"
@@ -205,12 +289,36 @@ look() { # OPTIONS...: STATUS, and what was said in $T/out and $T/err
     wait_pidfile "$T/pid" >/dev/null
     look --break "$K"
     is "$STATUS $(grep -c 'broken: it was held by' "$T/err")" '0 2'
-    is "$(r exists "$L")" 0
+    no_key
     ended "$PID"
     is "$status" 76
     ended "$HOLDER"
     is "$status" 76
   done
+  rm -f "$T/pid"
+  bg "$RLOCK" -k "$K" -- "$RLOCK" -k "$K" --note inner -- \
+    sh -c "$SH_HOLD" "$T/pid"
+  wait_pidfile "$T/pid" >/dev/null
+  look --break "$K"
+  is "$STATUS $(grep -c 'broken: it was held by' "$T/err")" '0 2'
+  grep -q "pid $PID, .*has been told" "$T/err"
+  grep -q ', inner (who has been told)' "$T/err"
+  not grep -q nested "$T/err"
+  no_key
+  ended "$PID"
+  is "$status" 76
+}
+
+@test "break: what --acquire has taken, and what cools down" {
+  "$RLOCK" --acquire -k "$K" -t 60 --note step >"$T/token"
+  look --break "$K"
+  is "$STATUS" 0
+  grep -q ', step (who finds out at the next renewal)$' "$T/err"
+  "$RLOCK" -k "$K" --min-hold 1h -- true
+  look --break "$K"
+  is "$STATUS" 0
+  grep -q 'held by nobody, cooling down after [^()]*$' "$T/err"
+  no_key
 }
 
 @test "break: nothing there is 1, somebody's data 78 and untouched" {
@@ -219,7 +327,34 @@ look() { # OPTIONS...: STATUS, and what was said in $T/out and $T/err
   r zadd "$L" 5 player >/dev/null
   look --break "$K"
   is "$STATUS" 78
+  grep -q "the key $L on the server is not a lock" "$T/err"
   is "$(r zscore "$L" player)" 5
+  r del "$L" >/dev/null
+  hold
+  r rpush "$Q" x >/dev/null
+  look --break "$K"
+  is "$STATUS" 78
+  grep -q "the key $Q on the server is not a lock" "$T/err"
+  is_key
+  r del "$Q" >/dev/null
+  let_go
+}
+
+@test "a server that does not answer: 69 in time; TERM and INT end it sooner" {
+  local verb from
+  redis_freeze
+  for verb in --status --list --break; do
+    look "$verb" "$K" --connect-timeout 0.3 --command-timeout 0.3
+    is "$verb $STATUS" "$verb 69"
+    from=$(now_ms)
+    bg "$RLOCK" "$verb" "$K" --connect-timeout 60 --command-timeout 60 2>"$T/err"
+    wait_until 10 test -e "/proc/$PID/fd/3" # beyond its beginnings
+    kill -INT "$PID"
+    ended "$PID"
+    is "$verb $status $(cat "$T/err")" "$verb 130 "
+    between 0 $(($(now_ms) - from)) 9000
+  done
+  redis_thaw
 }
 
 @test "no server: 69 within the time; no right: 77" {

@@ -109,6 +109,36 @@ check_args(enum lock_op op, const char *script, const char *nkeys,
 		    "rlock:00112233445566778899aabbccddeeff");
 }
 
+/* Commands of the server, as one text. */
+static void
+check_command(enum lock_op op, const char *want)
+{
+	struct request request;
+	char text[200] = "";
+	int i;
+
+	lock_request(&lock, op, &request);
+	for (i = 0; i < request.argc; i++) {
+		strcat(text, i > 0 ? " " : "");
+		strcat(text, request.argv[i]);
+	}
+	check_str(text, want, "command", __FILE__, __LINE__);
+	CHECK(!request.listen);
+}
+
+static void
+commands(void)
+{
+	init("job");
+	strcpy(lock.cursor, "17");
+	lock.pattern = "lock:a*";
+	check_command(LOCK_SCAN, "SCAN 17 MATCH lock:a* COUNT 1000");
+	check_command(LOCK_CLIENTS, "CLIENT LIST");
+	strcpy(lock.cursor, "4711");
+	check_command(LOCK_KILL, "CLIENT KILL ID 4711");
+	lock_release(&lock);
+}
+
 static void
 requests(void)
 {
@@ -628,6 +658,7 @@ main(void)
 {
 	CHECK_RUN(start);
 	CHECK_RUN(requests);
+	CHECK_RUN(commands);
 	CHECK_RUN(kinds);
 	CHECK_RUN(not_fast);
 	CHECK_RUN(nested);
