@@ -82,6 +82,7 @@ measure() {
   uncontended >>"$results" || fail "short runs"
   echo "bench: $few rounds of hand-overs" >&2
   "$programs/contend" handover "$few" 10 2 100 300 >>"$results" || fail "hand-overs"
+  "$programs/contend" kinds "$few" 10 100 >>"$results" || fail "hand-overs of all kinds"
   "$programs/contend" idle 100 5 >>"$results" || fail "waiting"
   echo "bench: $few rounds of recoveries" >&2
   # The holder of a key that was deleted complains, as it should.
@@ -152,9 +153,36 @@ tell_handover() {
       "$(get 4 handover "rlock.$n") to $(get 5 handover "rlock.$n"); flock $(get 3 handover "flock.$n"), ratio $(ratio "rlock.$n" "flock.$n")"
   done
   for n in 2 10 100 300; do
-    row "commands per hand-over, $n wait" "$(get 3 commands "$n")"
+    row "commands per hand-over, $n wait" "$(get 3 commands "rlock.$n")"
   done
   row 'commands per waiter and second, 100 wait' "$(get 3 idle 100)"
+}
+
+# Commands per hand-over, 100 wait / 10 wait.
+growth() {
+  awk -v a="$(get 3 commands "$1.100")" -v b="$(get 3 commands "$1.10")" 'BEGIN { printf "%.3f", a / b }'
+}
+
+tell_kinds() {
+  local n
+  header "hand-over of other kinds, $few rounds"
+  for n in 10 100; do
+    row "one of 2 slots, $n wait" "$(get 3 handover "slots.$n")" µs '' \
+      "$(get 4 handover "slots.$n") to $(get 5 handover "slots.$n"), two at a time; / one lock $(ratio "slots.$n" "rlock.$n")"
+  done
+  for n in 10 100; do
+    row "from reader to reader, $n wait for a writer" "$(get 3 handover "readers.$n")" µs '' \
+      "$(get 4 handover "readers.$n") to $(get 5 handover "readers.$n")"
+  done
+  row 'one of 2 slots, 100 wait / 10 wait' "$(ratio slots.100 slots.10)" '' 1.25
+  for n in 10 100; do
+    row "commands per hand-over, 2 slots, $n wait" "$(get 3 commands "slots.$n")"
+  done
+  row 'the same, 100 wait / 10 wait' "$(growth slots)" '' 1.00
+  for n in 10 100; do
+    row "commands per reader behind a writer, $n wait" "$(get 3 commands "readers.$n")"
+  done
+  row 'the same, 100 wait / 10 wait' "$(growth readers)" '' 1.00
 }
 
 recovery() { row "$2" "$(get 3 recover "$1")" ms "$3" "$(get 4 recover "$1") to $(get 5 recover "$1")"; }
@@ -190,6 +218,8 @@ tell() {
   tell_uncontended
   echo
   tell_handover
+  echo
+  tell_kinds
   echo
   tell_recovery
   echo

@@ -3,6 +3,8 @@
  * contend: many processes want one lock.
  *
  *   contend handover ROUNDS N...   N wait, one after the other gets it
+ *   contend kinds ROUNDS N...      the same of one lock, two slots, and readers
+ *                                  behind a writer
  *   contend idle N SECONDS         N wait, and nothing happens
  *   contend recover ROUNDS         the holder or who is first in line is gone
  *
@@ -24,9 +26,10 @@
 #define CELLS_MAX 40
 #define BOUND_MS 60000
 
-enum tool { RLOCK, FLOCK };
+enum tool { RLOCK, FLOCK, SLOTS, READERS };
 
-static const char *const tool_names[] = { "rlock", "flock" };
+static const char *const tool_names[] = { "rlock", "flock", "slots",
+	"readers" };
 
 static int server, dev_null;
 static const char *rlock, *mark, *dir;
@@ -39,8 +42,9 @@ struct scene {
 	char lock[PATH_MAX];		   /* flock's */
 	int lock_fd;
 	int out; /* where the stamps go */
-	pid_t holder;
-	int leash; /* closed: the holder's command ends */
+	pid_t holders[2];
+	int held;  /* by so many: two slots, or one */
+	int leash; /* closed: the holders' commands end */
 	pid_t waiters[WAITERS_MAX];
 	int count;
 };
@@ -69,12 +73,16 @@ bound(int64_t from, const char *what)
 static pid_t
 start_in(const struct scene *s, int in, const char *arg)
 {
-	const char *with_rlock[] = { rlock, "-k", s->key, "-t", s->ttl, "--",
-		mark, arg, NULL };
+	/* The holder of what readers wait for is a writer. */
+	const char *kind = s->tool == SLOTS	 ? "-j2" :
+	    s->tool == READERS && in == dev_null ? "-s" :
+						   "-x";
+	const char *with_rlock[] = { rlock, "-k", s->key, "-t", s->ttl, kind,
+		"--", mark, arg, NULL };
 	const char *with_flock[] = { "flock", s->lock, mark, arg, NULL };
 
-	return start((char *const *)(uintptr_t)(s->tool == RLOCK ? with_rlock :
-								   with_flock),
+	return start((char *const *)(uintptr_t)(s->tool == FLOCK ? with_flock :
+								   with_rlock),
 	    in, s->out);
 }
 
@@ -82,8 +90,11 @@ static bool
 is_held(const struct scene *s)
 {
 	const char *exists[] = { "EXISTS", s->name };
+	const char *zcard[] = { "ZCARD", s->name };
 
-	if (s->tool == RLOCK)
+	if (s->tool == SLOTS)
+		return ask_number(server, 2, zcard) == s->held;
+	if (s->tool != FLOCK)
 		return ask_number(server, 2, exists) == 1;
 	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) == -1)
 		return true;
@@ -98,10 +109,11 @@ scene_open(struct scene *s, enum tool tool, const char *ttl)
 	static int number;
 	int64_t from = now_ns(CLOCK_MONOTONIC);
 	char path[PATH_MAX + 8];
-	int ends[2];
+	int ends[2], i;
 
 	memset(s, 0, sizeof(*s));
 	s->tool = tool;
+	s->held = tool == SLOTS ? 2 : 1;
 	s->ttl = ttl;
 	snprintf(s->key, sizeof(s->key), "bench%d", ++number);
 	snprintf(s->name, sizeof(s->name), "lock:%s", s->key);
@@ -113,7 +125,8 @@ scene_open(struct scene *s, enum tool tool, const char *ttl)
 	    open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
 	if (s->lock_fd == -1 || s->out == -1 || pipe2(ends, O_CLOEXEC) == -1)
 		die(s->lock);
-	s->holder = start_in(s, ends[0], "wait");
+	for (i = 0; i < s->held; i++)
+		s->holders[i] = start_in(s, ends[0], "wait");
 	s->leash = ends[1];
 	close(ends[0]);
 	while (!is_held(s)) {
@@ -132,7 +145,7 @@ waiting(const struct scene *s)
 	FILE *locks = NULL;
 	int n = 0;
 
-	if (s->tool == RLOCK)
+	if (s->tool != FLOCK)
 		return (int)ask_number(server, 2, zcard);
 	if (fstat(s->lock_fd, &st) == -1 ||
 	    (locks = fopen("/proc/locks", "re")) == NULL)
@@ -201,7 +214,8 @@ scene_close(struct scene *s)
 
 	if (s->leash != -1)
 		close(s->leash);
-	reap(s->holder);
+	for (i = 0; i < s->held; i++)
+		reap(s->holders[i]);
 	for (i = 0; i < s->count; i++)
 		reap(s->waiters[i]);
 	(void)ask_number(server, 3, del);
@@ -256,7 +270,7 @@ struct cell {
 static void
 hand_over(const struct cell *c, int round)
 {
-	static struct stamp at[WAITERS_MAX + 1];
+	static struct stamp at[WAITERS_MAX + 2];
 	static double spans[WAITERS_MAX];
 	struct scene s;
 	int i;
@@ -266,14 +280,16 @@ hand_over(const struct cell *c, int round)
 	pause_ms(100); /* so that who came last has come to rest */
 	count_anew();
 	scene_let_go(&s);
-	stamps(&s, at, c->n + 1);
+	stamps(&s, at, c->n + s.held);
 	for (i = 0; i < s.count; i++)
 		reap(s.waiters[i]);
 	s.count = 0;
 	c->commands[round] = (double)commands() / c->n;
 	scene_close(&s);
+	/* With two slots the one before last is who made room. */
 	for (i = 0; i < c->n; i++)
-		spans[i] = (double)(at[i + 1].mono_ns - at[i].mono_ns) / 1e3;
+		spans[i] =
+		    (double)(at[i + s.held].mono_ns - at[i].mono_ns) / 1e3;
 	c->us[round] = quantile(spans, c->n, 0.5);
 }
 
@@ -293,40 +309,47 @@ tell_ratio(const struct cell *a, const struct cell *b, int rounds)
 	free(ratios);
 }
 
+/* Of one number of waiters: each against the last of the tools, and against
+   itself with the first of the numbers. */
 static void
-tell_cells(struct cell *cells, int n, int rounds)
+tell_group(const struct cell *group, const struct cell *firsts, int tools,
+    int rounds)
 {
-	struct cell *c;
 	int i;
 
-	/* rlock and flock take turns in the list. */
-	for (i = 0; i < n; i += 2) {
-		tell_ratio(&cells[i], &cells[i + 1], rounds);
-		if (i > 0) {
-			tell_ratio(&cells[i], &cells[0], rounds);
-			tell_ratio(&cells[i + 1], &cells[1], rounds);
-		}
-	}
+	for (i = 0; i < tools - 1; i++)
+		tell_ratio(&group[i], &group[tools - 1], rounds);
+	for (i = 0; group != firsts && i < tools; i++)
+		tell_ratio(&group[i], &firsts[i], rounds);
+}
+
+static void
+tell_cells(const struct cell *cells, int n, int tools, int rounds)
+{
+	const struct cell *c;
+	int i;
+
+	for (i = 0; i < n; i += tools)
+		tell_group(&cells[i], cells, tools, rounds);
 	for (c = cells; c < cells + n; c++) {
 		printf("handover %s.%d %.0f %.0f %.0f\n", tool_names[c->tool],
 		    c->n, quantile(c->us, rounds, 0.5),
 		    quantile(c->us, rounds, 0), quantile(c->us, rounds, 1));
-		if (c->tool == RLOCK)
-			printf("commands %d %.2f\n", c->n,
-			    quantile(c->commands, rounds, 0.5));
+		if (c->tool != FLOCK)
+			printf("commands %s.%d %.2f\n", tool_names[c->tool],
+			    c->n, quantile(c->commands, rounds, 0.5));
 	}
 }
 
-/* The growth is told against the first of the numbers. */
 static int
-do_handover(int rounds, char **numbers)
+do_handover(int rounds, const enum tool *tools, int width, char **numbers)
 {
 	struct cell cells[CELLS_MAX];
 	int order[CELLS_MAX], n = 0, round, i;
 
-	for (; *numbers != NULL && n + 2 <= CELLS_MAX; numbers++)
-		for (i = 0; i < 2; i++) {
-			cells[n] = (struct cell) { .tool = i,
+	for (; *numbers != NULL && n + width <= CELLS_MAX; numbers++)
+		for (i = 0; i < width; i++) {
+			cells[n] = (struct cell) { .tool = tools[i],
 				.n = atoi(*numbers),
 				.us = calloc((size_t)rounds, sizeof(double)),
 				.commands =
@@ -341,7 +364,7 @@ do_handover(int rounds, char **numbers)
 		for (i = 0; i < n; i++)
 			hand_over(&cells[order[i]], round);
 	}
-	tell_cells(cells, n, rounds);
+	tell_cells(cells, n, width, rounds);
 	return 0;
 }
 
@@ -403,8 +426,8 @@ killed_holder(void)
 
 	scene_open(&s, RLOCK, "2");
 	scene_wait(&s, 100);
-	n = children(s.holder, below, 8);
-	kill(s.holder, SIGKILL);
+	n = children(s.holders[0], below, 8);
+	kill(s.holders[0], SIGKILL);
 	for (i = 0; i < n; i++)
 		kill(below[i], SIGKILL);
 	before = now_ns(CLOCK_REALTIME) / 1000000;
@@ -507,6 +530,8 @@ do_recover(int rounds)
 int
 main(int argc, char **argv)
 {
+	static const enum tool both[] = { RLOCK, FLOCK },
+			       kinds[] = { SLOTS, READERS, RLOCK };
 	int first = argc > 2 ? atoi(argv[2]) : 0;
 
 	if (first < 1)
@@ -519,7 +544,9 @@ main(int argc, char **argv)
 	if ((dev_null = open("/dev/null", O_RDWR | O_CLOEXEC)) == -1)
 		die("/dev/null");
 	if (strcmp(argv[1], "handover") == 0 && argc > 3)
-		return do_handover(first, argv + 3);
+		return do_handover(first, both, 2, argv + 3);
+	if (strcmp(argv[1], "kinds") == 0 && argc > 3)
+		return do_handover(first, kinds, 3, argv + 3);
 	if (strcmp(argv[1], "idle") == 0 && argc > 3)
 		return do_idle(first, atoi(argv[3]));
 	if (strcmp(argv[1], "recover") == 0)
