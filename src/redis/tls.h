@@ -12,13 +12,7 @@
 #include <sys/types.h>
 
 #include "base/fault.h"
-
-struct tls_options {
-	const char	*cacert;	/* FILE, NULL: the system's */
-	const char	*cert;		/* FILE of ours, NULL: none */
-	const char	*key;		/* FILE, exactly when cert is given */
-	bool		 insecure;	/* check nothing */
-};
+#include "words/config.h"
 
 struct tls;
 

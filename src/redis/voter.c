@@ -24,7 +24,6 @@ struct voter {
 	char *conn_name;
 	const struct voter_handlers *handlers;
 	void *arg;
-	struct tls_options tls;
 	struct sentinel *sentinel; /* being asked for the primary */
 	struct endpoint primary;   /* what it said; host is ours */
 	char *primary_host;
@@ -213,10 +212,6 @@ voter_new(struct loop *loop, const struct config *cfg, const char *conn_name)
 	v->loop = loop;
 	v->cfg = cfg;
 	v->first_tag = 1;
-	v->tls = (struct tls_options) { .cacert = cfg->tls_cacert,
-		.cert = cfg->tls_cert,
-		.key = cfg->tls_key,
-		.insecure = cfg->tls_insecure != 0 };
 	loop_timer_init(&v->timer, on_timer, v);
 	return v;
 }
@@ -251,7 +246,7 @@ voter_set_owner(struct voter *v, const struct voter_handlers *handlers,
 static const struct tls_options *
 tls_of(const struct voter *v)
 {
-	return v->cfg->endpoint.tls ? &v->tls : NULL;
+	return v->cfg->endpoint.tls ? &v->cfg->tls : NULL;
 }
 
 /* -1 and v->start_fault when it can't even begin. */

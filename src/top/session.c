@@ -28,14 +28,10 @@ session_connection_name(const char *host, int64_t pid, char *out)
 static int
 check_tls(const struct config *cfg, struct fault *fault)
 {
-	const struct tls_options options = { .cacert = cfg->tls_cacert,
-		.cert = cfg->tls_cert,
-		.key = cfg->tls_key,
-		.insecure = cfg->tls_insecure != 0 };
-	struct tls *tls = tls_new(&options, "localhost", fault);
+	struct tls *tls = tls_new(&cfg->tls, "localhost", fault);
 
 	tls_free(tls);
-	if (tls != NULL && options.insecure)
+	if (tls != NULL && cfg->tls.insecure)
 		report_insecure(cfg->endpoint.shown);
 	return tls == NULL ? -1 : 0;
 }

@@ -253,13 +253,13 @@ read_password(const char *path, char **password, struct fault *fault)
 static int
 check_tls(const struct config *cfg, struct fault *fault)
 {
-	if ((cfg->tls_cert == NULL) != (cfg->tls_key == NULL))
+	if ((cfg->tls.cert == NULL) != (cfg->tls.key == NULL))
 		return usage(fault,
 		    "--tls-cert and --tls-key go together: a certificate is of "
 		    "no use without its key");
 	if (!cfg->endpoint.tls &&
-	    (cfg->tls_cacert != NULL || cfg->tls_cert != NULL ||
-		cfg->tls_insecure))
+	    (cfg->tls.cacert != NULL || cfg->tls.cert != NULL ||
+		cfg->tls.insecure))
 		return fault_set(fault, FAULT_USAGE, 0,
 		    "a --tls- option has no meaning with %s (rediss:// and "
 		    "sentinels:// are TLS)",

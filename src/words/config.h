@@ -29,6 +29,13 @@ enum config_verb {
 	VERB_HELP, VERB_VERSION
 };
 
+struct tls_options {
+	const char	*cacert;	/* FILE, NULL: the system's */
+	const char	*cert;		/* FILE of ours, NULL: none */
+	const char	*key;		/* FILE, exactly when cert is given */
+	int		 insecure;	/* bool: check nothing */
+};
+
 struct config {
 	enum config_verb verb;
 	/* lock */
@@ -66,10 +73,7 @@ struct config {
 	int64_t		 connect_timeout_ms;
 	int64_t		 command_timeout_ms;
 	int		 replicas;	/* that must have it; 0: none */
-	const char	*tls_cacert;	/* FILE, or NULL */
-	const char	*tls_cert;
-	const char	*tls_key;
-	int		 tls_insecure;	/* bool */
+	struct tls_options tls;
 	const char	*password_file;	/* FILE, or NULL */
 	const char	*env_password;	/* REDISCLI_AUTH, or NULL */
 	/* output */

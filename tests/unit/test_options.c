@@ -159,7 +159,7 @@ numbers(void)
 		{ "--replicas 2", AT(replicas), 2 },
 		{ "--log json", AT(log_json), 1 },
 		{ "--log text", AT(log_json), 0 },
-		{ "-u rediss://h --tls-insecure", AT(tls_insecure), 1 },
+		{ "-u rediss://h --tls-insecure", AT(tls.insecure), 1 },
 		{ "-o", AT(ttl_ms), 30000 },
 		{ "--close", AT(ttl_ms), 30000 },
 		{ "-xeont5", AT(ttl_ms), 5000 },
