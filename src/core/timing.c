@@ -67,7 +67,8 @@ timing_reach_pause_ms(int64_t n)
 }
 
 int64_t
-timing_look_ms(int64_t left_ms, int64_t rank, int64_t ttl_ms, uint32_t jitter)
+timing_look_ms(int64_t left_ms, int64_t rank, int64_t ttl_ms, uint32_t jitter,
+    bool shared)
 {
 	/* A key is gone one ms after its PTTL was 0; one more for rounding. */
 	int64_t over = left_ms < 0 || left_ms > OTHERS_MAX_MS ? OTHERS_MAX_MS :
@@ -75,6 +76,8 @@ timing_look_ms(int64_t left_ms, int64_t rank, int64_t ttl_ms, uint32_t jitter)
 
 	if (rank <= 0)
 		return min(over, HEAD_LOOK_MS);
+	if (shared)
+		return OTHERS_MIN_MS + (int64_t)jitter * 10;
 	over += ttl_ms * (5 + (int64_t)jitter / 10) / 100;
 	return min(max(over, OTHERS_MIN_MS), OTHERS_MAX_MS);
 }

@@ -7,6 +7,7 @@
 #ifndef RLOCK_TIMING_H
 #define RLOCK_TIMING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Points of one lease, on the boottime clock. */
@@ -46,11 +47,13 @@ int64_t timing_backoff_ms(int64_t first_ms, int64_t max_ms, int64_t n);
 /*
  * When a waiter looks at the lock again though it heard nothing.  left_ms: how
  * long until the lock may change by itself (-1: never); rank: its place, 0 is
- * the head; jitter: 0 to 99, at random.  The head looks when the lease is
- * over, and every second; the others 5 to 15 % of the TTL after it, every 5 s
- * at most and every 30 s at least.
+ * the head; jitter: 0 to 99, at random; shared: does it want to share the lock?
+ * The head looks when the lease is over, and every second; the others 5 to
+ * 15 % of the TTL after it, every 5 s at most and every 30 s at least.  A reader
+ * that isn't the head looks every 5 to 6 s: what it waits for may be a writer
+ * in line, whose death tells nobody while readers hold the lock.
  */
 int64_t timing_look_ms(int64_t left_ms, int64_t rank, int64_t ttl_ms,
-    uint32_t jitter);
+    uint32_t jitter, bool shared);
 
 #endif

@@ -172,8 +172,8 @@ stand(struct waiter *w, int64_t left_ms, int64_t rank)
 	w->patience.polls = 0;
 	loop_timer_set(w->loop, &w->timer,
 	    clock_add(clock_now(),
-		timing_look_ms(left_ms, rank, w->cfg->ttl_ms,
-		    token_random(100))));
+		timing_look_ms(left_ms, rank, w->cfg->ttl_ms, token_random(100),
+		    w->cfg->slots < 0)));
 }
 
 static void

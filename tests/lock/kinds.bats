@@ -51,6 +51,22 @@ teardown() { rlock_teardown; }
   is "$(tr '\n' ' ' <"$T/order")" 'writer reader '
 }
 
+@test "shared: a writer that was killed in line holds up nobody for longer than six seconds" {
+  local writer reader
+  hold -s -t 10m
+  bg "$RLOCK" -k "$K" -t 10m -w 60 -- true
+  writer=$PID
+  wait_waiters 1
+  bg "$RLOCK" -k "$K" -s -t 10m -w 60 -- true
+  reader=$PID
+  wait_waiters 2
+  kill -KILL "$writer"
+  ended "$reader" 10
+  is "$status" 0
+  is_key
+  is "$(r exists "$Q")" 0
+}
+
 @test "shared: renewed as any, and told when it is lost" {
   hold -s -t 600ms
   pass_ms 900

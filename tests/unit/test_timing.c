@@ -175,14 +175,14 @@ static void
 look_of_head(void)
 {
 	/* A key is gone one ms after its PTTL was 0. */
-	CHECK(timing_look_ms(0, 0, 30000, 0) >= 1);
-	CHECK(timing_look_ms(0, 0, 30000, 0) <= 5);
-	CHECK(timing_look_ms(300, 0, 30000, 99) > 300);
-	CHECK(timing_look_ms(300, 0, 30000, 99) <= 305);
-	CHECK_EQ(timing_look_ms(999, 0, 30000, 0), 1000);
-	CHECK_EQ(timing_look_ms(5000, 0, 30000, 0), 1000);
-	CHECK_EQ(timing_look_ms(-1, 0, 30000, 0), 1000);
-	CHECK_EQ(timing_look_ms(YEAR_MS, 0, YEAR_MS, 99), 1000);
+	CHECK(timing_look_ms(0, 0, 30000, 0, false) >= 1);
+	CHECK(timing_look_ms(0, 0, 30000, 0, false) <= 5);
+	CHECK(timing_look_ms(300, 0, 30000, 99, false) > 300);
+	CHECK(timing_look_ms(300, 0, 30000, 99, false) <= 305);
+	CHECK_EQ(timing_look_ms(999, 0, 30000, 0, false), 1000);
+	CHECK_EQ(timing_look_ms(5000, 0, 30000, 0, false), 1000);
+	CHECK_EQ(timing_look_ms(-1, 0, 30000, 0, false), 1000);
+	CHECK_EQ(timing_look_ms(YEAR_MS, 0, YEAR_MS, 99, false), 1000);
 }
 
 static void
@@ -197,26 +197,37 @@ look_of_others(void)
 			for (rank = 1; rank < 1000000; rank *= 31)
 				for (jitter = 0; jitter < 100; jitter += 33) {
 					ms = timing_look_ms(left, rank, ttl,
-					    jitter);
+					    jitter, false);
 					CHECK(ms >= 5000 && ms <= 30000);
 				}
 	/* 5 to 15 % of the TTL after the lease, where there is room. */
-	CHECK_EQ(timing_look_ms(10000, 1, 30000, 0) / 10, 11500 / 10);
-	ms = timing_look_ms(10000, 1, 30000, 99);
+	CHECK_EQ(timing_look_ms(10000, 1, 30000, 0, false) / 10, 11500 / 10);
+	ms = timing_look_ms(10000, 1, 30000, 99, false);
 	CHECK(ms > 14000 && ms <= 14510);
-	CHECK_EQ(timing_look_ms(-1, 1, 100, 0), 30000);
+	CHECK_EQ(timing_look_ms(-1, 1, 100, 0, false), 30000);
+}
+
+/* What a reader waits for may be a writer that has died. */
+static void
+look_of_readers(void)
+{
+	CHECK_EQ(timing_look_ms(10000, 1, 30000, 0, true), 5000);
+	CHECK_EQ(timing_look_ms(-1, 1, YEAR_MS, 0, true), 5000);
+	CHECK_EQ(timing_look_ms(YEAR_MS, 70, YEAR_MS, 99, true), 5990);
+	CHECK_EQ(timing_look_ms(300, 0, 30000, 99, true), 302);
+	CHECK_EQ(timing_look_ms(-1, 0, 30000, 99, true), 1000);
 }
 
 /* A message or a foreign server may say any number. */
 static void
 look_at_odd_numbers(void)
 {
-	CHECK_EQ(timing_look_ms(INT64_MAX, 0, 30000, 0), 1000);
-	CHECK_EQ(timing_look_ms(INT64_MAX - 2, 0, 30000, 0), 1000);
-	CHECK_EQ(timing_look_ms(INT64_MAX, 5, YEAR_MS, 99), 30000);
-	CHECK_EQ(timing_look_ms(INT64_MIN, 0, 30000, 0), 1000);
-	CHECK_EQ(timing_look_ms(10, -1, 30000, 0), 12);
-	CHECK_EQ(timing_look_ms(10, INT64_MAX, 100, 0), 5000);
+	CHECK_EQ(timing_look_ms(INT64_MAX, 0, 30000, 0, false), 1000);
+	CHECK_EQ(timing_look_ms(INT64_MAX - 2, 0, 30000, 0, false), 1000);
+	CHECK_EQ(timing_look_ms(INT64_MAX, 5, YEAR_MS, 99, false), 30000);
+	CHECK_EQ(timing_look_ms(INT64_MIN, 0, 30000, 0, false), 1000);
+	CHECK_EQ(timing_look_ms(10, -1, 30000, 0, false), 12);
+	CHECK_EQ(timing_look_ms(10, INT64_MAX, 100, 0, false), 5000);
 }
 
 int
@@ -230,6 +241,7 @@ main(void)
 	CHECK_RUN(pauses);
 	CHECK_RUN(look_of_head);
 	CHECK_RUN(look_of_others);
+	CHECK_RUN(look_of_readers);
 	CHECK_RUN(look_at_odd_numbers);
 	return check_done();
 }
