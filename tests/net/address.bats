@@ -63,8 +63,7 @@ refused() {
   refused "unix://relative/path"
   refused "unix://"
   refused "unix:///p?db=x" database
-  refused "rediss://$AT" 'not supported'
-  refused "sentinel://$AT/name" 'not supported'
+  refused "sentinel://$AT" 'names no primary'
   refused "cluster://$AT" 'not supported'
 }
 

@@ -411,7 +411,8 @@ secret_run() {
     "redis://u:s3cr@t@$AT" "redis://u:s3cr/t@$AT" "redis://u:s3cr+t@$AT/x" \
     "redis://u:s3cr+t@$AT?nono=1" "redis://u:s3cr+t@127.0.0.1:99999" \
     "nono://u:s3cr+t@$AT" "redis://u:s3cr+t@::1:7001" "unix://u:s3cr+t@rel" \
-    "redis://u:s3cr+t@$AT?password=s3cr" "rediss://u:s3cr+t@$AT"; do
+    "redis://u:s3cr+t@$AT?password=s3cr" "rediss://u:s3cr+t@$AT/x" \
+    "sentinel://u:s3cr+t@$AT/" "sentinel://$AT/m?sentinel-password=s3cr&x=1"; do
     timed rl -n -v -v -u "$url" -- true
     is "$url 64" "$url $GOT"
     unsaid s3cr "$T/err"
@@ -420,6 +421,11 @@ secret_run() {
     unsaid s3cr "$T/err"
   done
   unprotect
+  for url in "rediss://u:s3cr+t@$AT" "sentinel://u:s3cr+t@$AT/m?sentinel-password=s3cr"; do
+    timed rl -v -u "$url" --connect-timeout 0.4 -- true
+    is "$url 69" "$url $GOT"
+    unsaid s3cr "$T/err"
+  done
 }
 
 @test "what -u and --password-file say is not handed to the command" {
