@@ -96,15 +96,16 @@ take_scheme(const char *text, struct endpoint *ep, struct span *rest,
 static int
 set_hosts(struct endpoint *ep, struct span rest, struct fault *fault)
 {
-	struct endpoint_host one;
+	struct endpoint_host one = { NULL, 0 };
 	struct span item;
+	int status;
 
 	if (ep->kind == ENDPOINT_TCP) {
-		if (url_set_host(&one, rest, PORT_DEFAULT, fault) == -1)
-			return -1;
+		status = url_set_host(&one, rest, PORT_DEFAULT, fault);
+		/* Also when it is wrong: it is released with the rest. */
 		ep->host = one.host;
 		ep->port = one.port;
-		return 0;
+		return status;
 	}
 	for (;;) {
 		item = span_until(rest, ",", &rest);
