@@ -20,12 +20,12 @@ function __rlock_command
         else if test $shell = yes; and not string match -q -- '-*' $word
             set -e words[1]
             continue
-        else if not string match -q -- '-?*' $word; or test $word = --
+        else if not string match -qr -- '^-.' $word; or test $word = --
             break
         else
             string match -qr -- "^(-[^-$__rlock_letters]*c|--command(=|\$))" $word
             and set shell yes
-            string match -q -- '--?*' $word
+            string match -qr -- '^--.' $word
             and string match -q -- "$word*" $__rlock_verbs
             and set shell yes
             string match -qr -- "^-[^-$__rlock_letters]*[$__rlock_letters]\$" $word

@@ -31,7 +31,7 @@ offers() {
 }
 
 @test "options, by their beginning" {
-  offers 'rlock --max' '--max-run'
+  offers 'rlock --max-r' '--max-run'
   offers 'rlock -k a -t 30 --non' '--nonblock --nonblocking'
   offers 'rlock --pre' '--prefix'
 }
@@ -106,7 +106,7 @@ offers() {
 
 @test "-c has a string: no command, options still" {
   offers "rlock -k a -c 'x | y' xcm" ''
-  offers "rlock -k a -c 'x | y' --max" '--max-run'
+  offers "rlock -k a -c 'x | y' --max-r" '--max-run'
 }
 
 @test "behind a verb: no command, no file; options before and after its operand" {

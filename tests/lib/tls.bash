@@ -10,11 +10,12 @@
 
 _ossl() { openssl "$@" 2>/dev/null; }
 
-_certificate() { # NAME SUBJECT_ALT_NAME DAYS
+_certificate() { # NAME SUBJECT_ALT_NAME [END]
   _ossl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$1.key" &&
     _ossl req -new -key "$1.key" -subj "/CN=$1" -out "$1.csr" &&
-    _ossl x509 -req -in "$1.csr" -CA ca.crt -CAkey ca.key -CAcreateserial \
-      -days "$3" -extfile <(echo "subjectAltName=$2") -out "$1.crt"
+    _ossl ca -batch -notext -config ca.cnf -in "$1.csr" -out "$1.crt" \
+      -extfile <(echo "subjectAltName=$2") -startdate 20200101000000Z \
+      -enddate "${3:-20491231235959Z}"
 }
 
 certificates() {
@@ -22,10 +23,26 @@ certificates() {
   CERTS=$(mktemp -d /tmp/rlock.XXXXXX) || return 1
   export CERTS
   cd "$CERTS" || return 1
+  : >index
+  echo 01 >serial
+  cat >ca.cnf <<'END'
+[ca]
+default_ca = test
+[test]
+database = index
+serial = serial
+new_certs_dir = .
+certificate = ca.crt
+private_key = ca.key
+default_md = sha256
+policy = any
+[any]
+commonName = supplied
+END
   _ossl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out ca.key &&
     _ossl req -x509 -new -key ca.key -subj /CN=test-ca -days 2 -out ca.crt &&
-    _certificate good "$here" 2 && _certificate old "$here" -1 &&
-    _certificate other DNS:other.example 2 && _certificate client DNS:client 2 &&
+    _certificate good "$here" && _certificate old "$here" 20210101000000Z &&
+    _certificate other DNS:other.example && _certificate client DNS:client &&
     _ossl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out self.key &&
     _ossl req -x509 -new -key self.key -subj /CN=localhost \
       -addext "subjectAltName=$here" -days 2 -out self.crt
