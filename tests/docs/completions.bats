@@ -33,7 +33,7 @@ offers() {
 @test "options, by their beginning" {
   offers 'rlock --max-r' '--max-run'
   offers 'rlock -k a -t 30 --non' '--nonblock --nonblocking'
-  offers 'rlock --pre' '--prefix'
+  offers 'rlock --prefi' '--prefix'
 }
 
 @test "all the options of --help are offered, where options can stand" {

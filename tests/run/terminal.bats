@@ -348,7 +348,7 @@ rests() {
       [[ $command == READS ]] && { types 'x'; sees '^x$'; }
       presses '\x1a'
       prompts 148
-      _wait_state "$HOLDER" T
+      wait_stopped "$HOLDER"
       types 'fg'
       sees '\$\?"$'
       if [[ $command == READS ]]; then
