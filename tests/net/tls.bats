@@ -124,15 +124,10 @@ while True: keep.append(s.accept())'
 }
 
 @test "without libssl: 69, and what is missing" {
-  command -v unshare >/dev/null || skip 'no unshare'
-  ((EUID == 0)) || skip 'takes root'
-  local lib
-  lib=$(ldconfig -p | awk '/libssl\.so\.(3|1\.1)/ { print $NF; exit }')
-  tls_server good
-  GOT=0
-  # shellcheck disable=SC2016
-  unshare -m sh -c 'mount --bind /dev/null "$(readlink -f "$0")" && exec "$@"' "$lib" \
-    "$RLOCK" -k "$K" -u "rediss://localhost:$TLS_PORT" -- touch "$T/ran" 2>"$T/err" || GOT=$?
+  mkdir "$T/lib"
+  : >"$T/lib/libssl.so.3" # found first, and no library
+  : >"$T/lib/libssl.so.1.1"
+  timed env LD_LIBRARY_PATH="$T/lib" "$RLOCK" -k "$K" -u rediss://localhost:1 -- touch "$T/ran"
   refused 69 'TLS needs OpenSSL'
 }
 
