@@ -182,6 +182,7 @@ held(struct waiter *w, enum lock_op op, const struct answer *answer)
 	bool in_line = op == LOCK_JOIN || op == LOCK_QUEUE;
 
 	w->patience.seen = true;
+	w->patience.failures = 0; /* not by "ours" that came too late */
 	w->claim.unsure = in_line;
 	if (answer->holder[0] != '\0')
 		memcpy(w->holder, answer->holder, sizeof(w->holder));
@@ -246,7 +247,6 @@ read_answer(struct waiter *w, enum lock_op op, int64_t sent_at,
 
 	answer_read(w->lock, op, reply, &answer);
 	if (answer.verdict != VERDICT_ERROR) {
-		w->patience.failures = 0;
 		if (w->away)
 			w->handlers->news(w->arg, WAITER_BACK, NULL);
 		w->away = false;
