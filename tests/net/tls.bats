@@ -132,7 +132,7 @@ while True: keep.append(s.accept())'
 }
 
 @test "a plain run maps no libssl" {
-  strace -f -qq -o "$T/trace" -e trace=openat "$RLOCK" -k "$K" -- true
+  traced "$T/trace" openat "$RLOCK" -k "$K" -- true
   unsaid 'libssl|libcrypto' "$T/trace"
 }
 
