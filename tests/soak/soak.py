@@ -39,12 +39,12 @@ mix, writers
 """
 import bisect
 import collections
-import glob
 import os
 import random
 import re
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 import threading
