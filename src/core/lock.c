@@ -100,8 +100,9 @@ lock_takes_fast(const struct lock *lock)
 bool
 lock_frees_fast(const struct lock *lock)
 {
-	return is_exclusive(lock) && !lock->crowded && !lock->nested &&
-	    lock->terms.cool_ms == 0 && lock->terms.done_ms == 0;
+	return strcmp(lock->slot, "?") != 0 && !lock->crowded &&
+	    !lock->nested && lock->terms.cool_ms == 0 &&
+	    lock->terms.done_ms == 0;
 }
 
 static void
@@ -183,6 +184,32 @@ request_renew(const struct lock *lock, struct request *request)
 	add(request, lock->slot);
 }
 
+/* The member is written into entry, and what stays of its slot behind it. */
+static void
+request_free(const struct lock *lock, struct request *request)
+{
+	char *rest;
+
+	if (is_exclusive(lock)) {
+		begin_fast(request, script_free, 3, lock);
+		return;
+	}
+	begin(request, script_leave, 2, lock);
+	add(request, request->entry);
+	if (lock->kind[0] == 's') {
+		snprintf(request->entry, sizeof(request->entry), "%s:%s",
+		    lock->kind, lock->token);
+		add(request, "");
+		return;
+	}
+	snprintf(request->entry, sizeof(request->entry), "%s:%s:%s", lock->kind,
+	    lock->slot, lock->token);
+	rest = request->numbers[0];
+	snprintf(rest, sizeof(request->numbers[0]), "%s:%s:", lock->kind,
+	    lock->slot);
+	add(request, rest);
+}
+
 static void
 request_release(const struct lock *lock, struct request *request)
 {
@@ -219,7 +246,7 @@ lock_request(const struct lock *lock, enum lock_op op, struct request *request)
 		request_renew(lock, request);
 		break;
 	case LOCK_FREE:
-		begin_fast(request, script_free, 3, lock);
+		request_free(lock, request);
 		break;
 	case LOCK_RELEASE:
 		request_release(lock, request);

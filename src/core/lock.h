@@ -105,8 +105,8 @@ void lock_begin(struct lock *);
 /* An acquire was sent: it may hold a slot, and which is not known. */
 void lock_asked(struct lock *);
 
-/* May the fast scripts be asked: one holder, and nothing to be settled when
- * it is taken (LOCK_TAKE), or given back (LOCK_FREE)? */
+/* May the fast scripts be asked: one holder, and nothing to be settled when it
+ * is taken (LOCK_TAKE); nothing when it is given back (LOCK_FREE)? */
 bool lock_takes_fast(const struct lock *);
 bool lock_frees_fast(const struct lock *);
 

@@ -24,6 +24,7 @@ extern const char script_renew[];
 extern const char script_acquire[];
 extern const char script_release[];
 extern const char script_extend[];
+extern const char script_leave[];
 extern const char script_break[];
 extern const char script_status[];
 

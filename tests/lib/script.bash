@@ -28,7 +28,7 @@ scripts_get() {
     echo '  FILE *f = fopen(name, "w");'
     echo '  return f == NULL || fputs(text, f) < 0 || fclose(f) != 0; }'
     echo 'int main(void) { return 0'
-    for name in take free renew acquire release extend break status; do
+    for name in take free renew acquire release extend leave break status; do
       echo "|| put(\"$name\", script_$name)"
     done
     echo '; }'
@@ -95,6 +95,7 @@ s() {
   case $name in
   renew) keys=("$L") ;;
   extend) keys=("$L" "$H") ;;
+  leave) keys=("$L" "$Q") ;;
   take | free) keys=("$L" "$Q" "$H") ;;
   esac
   rc eval "$text" "${#keys[@]}" "${keys[@]}" "$@" 2>&1 | line

@@ -250,6 +250,31 @@ over() { r zadd "$L" 1 "$1" >/dev/null; }
   done
 }
 
+@test "leave: the fast way back, and what it leaves to the full one" {
+  shared ask "$A" 60000
+  shared ask "$B" 5000
+  is "$(s leave "s0:$A" '')" 0
+  is "$(members)" 's0:2'
+  between 3000 "$(r pttl "$L")" 5000
+  is "$(s leave "s0:$A" '')" 9
+  is "$(s leave "s0:$B" '')" 0
+  is "$(r exists "$L")" 0
+  two ask "$A"
+  two ask "$B"
+  is "$(s leave "j2:0:$A" j2:0:)" 0
+  is "$(members)" 'j2:0: j2:1:2'
+  over "j2:1:$B"
+  is "$(s leave "j2:1:$B" j2:1:)" 9
+  is "$(two ask "$A")" '0 0 0 '
+  hear "$C"
+  KIND=j2 join "$C"
+  is "$(s leave "j2:0:$A" j2:0:)" 9 || is "$(r exists "$Q")" 0
+  r del "$L" "$Q" >/dev/null
+  r set "$L" x >/dev/null
+  is "$(s leave "j2:0:$A" j2:0:)" 9
+  is "$(r get "$L")" x
+}
+
 @test "given back twice is given back once" {
   for KIND in s0 j2; do
     names "${BATS_TEST_NUMBER}$KIND"
