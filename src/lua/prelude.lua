@@ -184,11 +184,12 @@ local function drop(m,tok,cool)
     kind=false
   else
     local slot=slot_of(m)
-    call('ZREM',L,m)
+    -- Before ZREM: the set must not end in between, and its expiry with it.
     if slot>=0 then
       call('ZADD',L,cool>0 and int(now+cool) or 0,
         member(kind,cool>0 and cooling or '',slot))
     end
+    call('ZREM',L,m)
     tidy()
   end
 end

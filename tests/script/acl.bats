@@ -91,6 +91,7 @@ everything_else() {
     s status
     r del "$L" >/dev/null
   done
+  the_last
   take "$A"
   ABOVE=$A ask "$B"
   ttls
@@ -104,6 +105,30 @@ everything_else() {
   FENCE=1 ask "$A"
   ttls
   release "$A"
+}
+
+# The last one that leaves a set, by each of the scripts for it, also if it has
+# lost a right since it came; and who is not let in.
+the_last() {
+  (CLI=() KIND=j1 && ask "$A")
+  KIND=j2 ask "$B"
+  KIND=j1 release "$A"
+  ttls
+  r del "$L" >/dev/null
+  (CLI=() KIND=j1 && ask "$A")
+  s leave "j1:0:$A" j1:0:
+  ttls
+  r del "$L" >/dev/null
+  KIND=s0 ask "$A"
+  ABOVE=$A ask "$B"
+  KIND=s0 ABOVE=$A ask "$B"
+  s leave "s0:$A" ''
+  KIND=s0 release "$B"
+  ttls
+  r del "$L" >/dev/null
+  r zadd "$L" 5 anna >/dev/null
+  ask "$A"
+  r del "$L" >/dev/null
 }
 
 @test "the manual's list is found" {
