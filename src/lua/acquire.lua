@@ -45,12 +45,15 @@ if m then
   call('ZREM',Q,e)
   return ours(slot_of(m))
 end
--- Another one with other tokens counts as the head of a queue does.
-local other=kind or (parse(call('ZRANGE',Q,0,0)[1] or ''))
-if other and other~=k and (other..k):find('j') then
-  call('ZREM',Q,e)
-  return {79,other}
+-- Slots and other kinds, or another N, do not wait for one another.
+local function clash(other)
+  if other and other~=k and (other..k):find('j') then
+    call('ZREM',Q,e)
+    return {79,other}
+  end
 end
+local no=clash(kind)
+if no then return no end
 -- Below a run that holds it: in by its right, past the queue.
 local above,mine=false,{}
 for o in ARGV[5]:gmatch('%S+') do
@@ -104,6 +107,9 @@ if type(aged)=='table' then
 end
 local slot,_,more=serve(e,false)
 if slot then return ours(slot) end
+-- The first in line counts as a holder does, now that the dead ones are out.
+no=not more and clash(kind or (parse(call('ZRANGE',Q,0,0)[1] or '')))
+if no then return no end
 -- More ahead than a step deals with: look again at once.
 local rank=more and 0 or call('ZRANK',Q,e)
 if join~='1' then call('ZREM',Q,e) end
