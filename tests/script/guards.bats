@@ -177,3 +177,104 @@ cooling() { echo "rlock:1:cooling${1:40}"; }
   is "$(s break)" "78 $L"
   is "$(r scard "$L")" 1
 }
+
+@test "cooling: of two nested runs, the longer one counts, whatever their order" {
+  local n=0 first
+  for first in 50000 5000; do
+    again $((n += 1))
+    ask "$A" 60000
+    ABOVE=$A ask "$B"
+    COOL=$first release "$A"
+    COOL=$((55000 - first)) release "$B"
+    like "$(ask "$C")" '1 rlock:1:cooling* * 0 *'
+    like "$(ABOVE="$A $B" ask "$C")" '1 rlock:1:cooling* * 0 *'
+    between 45000 "$(r pttl "$L")" 50000
+    ttls
+  done
+}
+
+@test "cooling: the old token sent again changes nothing, in a slot neither" {
+  KIND=j1
+  ask "$A"
+  COOL=5000 release "$A"
+  before=$(r zrange "$L" 0 -1 withscores)
+  like "$(COOL=60000 release "$A")" '1 rlock:1:cooling* 0'
+  like "$(extend "$A" 60000)" '1 rlock:1:cooling*'
+  like "$(SLOT=0 ask "$A")" '1 rlock:1:cooling* * 0 *'
+  is "$(s leave "j1:0:$A" j1:0:)" 9
+  is "$(r zrange "$L" 0 -1 withscores)" "$before"
+  between 3000 "$(r pttl "$L")" 5000
+}
+
+@test "once: a release that is sent again, after the marker went, sets it no more" {
+  for KIND in x0 s0 j2; do
+    names "$BATS_TEST_NUMBER$KIND"
+    ask "$A"
+    DONE=60000 release "$A"
+    is "$(r del "$D")" 1
+    DONE=60000 release "$A" >/dev/null
+    is "$(r exists "$D")" 0
+  done
+}
+
+@test "once: by a nested run, and by a late one that has lapsed" {
+  ask "$A" 60000
+  ABOVE=$A ask "$B"
+  is "$(DONE=60000 release "$B")" '0 0'
+  like "$(r get "$D")" "* 0 $B"
+  r del "$D"
+  ABOVE=$A ask "$B"
+  r zadd "$H" 1 "$B" >/dev/null
+  like "$(DONE=60000 release "$B")" '1 *'
+  is "$(r exists "$D")" 0
+}
+
+@test "once: a holder that asks again when it is done gives back, of every kind" {
+  for KIND in x0 s0 j2; do
+    names "$BATS_TEST_NUMBER$KIND"
+    ask "$A"
+    r set "$D" '1 2 x' px 60000 >/dev/null
+    is "$(ONCE=1 ask "$A")" '3 1 2 x'
+    is "$(r exists "$L" "$Q")" 0
+  done
+}
+
+@test "fence: a number each, in the order in which they were let in, also from the queue" {
+  local last=0 n t
+  KIND=s0
+  ask "$A"
+  for t in "$B" "$C" "$A"; do
+    n=$(FENCE=1 ask "$t")
+    n=${n##* }
+    ((n > last)) || { echo "$n after $last"; return 1; }
+    last=$n
+  done
+  # Who asks for none, gets none, and uses none up.
+  is "$(ask "$B")" '0 0 -1 '
+  is "$(r get "$F")" "$last"
+}
+
+@test "fence: what is busy, done or refused uses no number up" {
+  ask "$A"
+  FENCE=1 ask "$B" >/dev/null
+  FENCE=1 KIND=j2 ask "$B" >/dev/null
+  is "$(r exists "$F")" 0
+  DONE=60000 release "$A"
+  FENCE=1 ONCE=1 ask "$B" >/dev/null
+  is "$(r exists "$F")" 0
+}
+
+@test "every key of the guards has an end" {
+  local t
+  for KIND in x0 s0 j2; do
+    names "$BATS_TEST_NUMBER$KIND"
+    for t in "$A" "$B"; do
+      ABOVE=$A FENCE=1 ONCE=1 ask "$t" >/dev/null
+      ttls
+    done
+    for t in "$A" "$B"; do
+      COOL=5000 DONE=5000 RAN=3 release "$t" >/dev/null
+      ttls
+    done
+  done
+}

@@ -212,6 +212,85 @@ over() { r zadd "$L" 1 "$1" >/dev/null; }
   is "$(two ask "$B")" '79 s0'
 }
 
+@test "of another kind, but dead: a waiter stops nobody" {
+  local n=0
+  for KIND in x0 s0 j3; do
+    again $((n += 1))
+    ask "$A"
+    join "$W" # it listens no more
+    KIND=${KIND/s0/x0} join "$C"
+    r del "$L" >/dev/null # the holder is gone, too
+    is "$(two ask "$B")" '0 0 0 '
+    is "$(r exists "$Q")" 0
+    is "$(two extend "$B")" 0
+  done
+}
+
+@test "of another kind, in line for what is free: served first, then it is refused" {
+  ask "$A"
+  hear "$W"
+  join "$W"
+  r del "$L" >/dev/null
+  is "$(two join "$B")" '79 x0'
+  hears "$W" grant
+  is "$(r get "$L")" "$W"
+  is "$(r exists "$Q")" 0
+  # And what waits already, when another kind has come in between.
+  r del "$L" >/dev/null
+  two ask "$A"
+  two ask "$C" 60000
+  hear "$B"
+  two join "$B"
+  r del "$L" >/dev/null
+  r set "$L" other px 60000 >/dev/null
+  is "$(two join "$B" 10000 1700000000000000)" '79 x0'
+  is "$(r exists "$Q")" 0
+  is "$(r get "$L")" other
+}
+
+@test "readers and writers in the order in which they came" {
+  local t=() i kinds=(x0 s0 s0 x0 x0 s0) steps=()
+  ask "$W"
+  for i in 0 1 2 3 4 5; do
+    t[i]=$(token $((20 + i)))
+    hear "${t[i]}"
+    KIND=${kinds[i]} join "${t[i]}"
+  done
+  release "$W"
+  # Each of them leaves as soon as it is in: what is in then?
+  for i in 0 1 2 3 4 5; do
+    wait_until 5 _granted "${t[i]}"
+    steps+=("$(queue | tr -d ' ')")
+    KIND=${kinds[i]} release "${t[i]}"
+  done
+  is "${steps[*]}" '2122232425 232425 232425 2425 25 '
+  is "$(r exists "$L" "$Q")" 0
+}
+
+_granted() { heard "$1" | grep -q grant; }
+
+@test "slots: in the order in which they came, whichever is free" {
+  local t=() i seen=()
+  two ask "$A" 60000
+  two ask "$B" 60000
+  for i in 0 1 2 3; do
+    t[i]=$(token $((20 + i)))
+    hear "${t[i]}"
+    two join "${t[i]}" 60000
+  done
+  two release "$B"
+  hears_like "${t[0]}" '*grant:1'
+  over "j2:0:$A"
+  # The first looks: one of two is over.
+  is "$(two join "${t[1]}" 60000 1700000000000000 | cut -d ' ' -f 1-3)" '0 2 0'
+  is "$(queue)" '22 23'
+  two release "${t[0]}"
+  hears_like "${t[2]}" '*grant:1'
+  two release "${t[2]}"
+  hears_like "${t[3]}" '*grant:1'
+  is "$(members)" 'j2:1:23 j2:0:21'
+}
+
 @test "somebody's sorted set is no lock: 78, and as it was" {
   r zadd "$L" 100 anna 5 'j2:me' 7 's0:x' >/dev/null
   before=$(r zrange "$L" 0 -1 withscores)
@@ -273,6 +352,17 @@ over() { r zadd "$L" 1 "$1" >/dev/null; }
   r set "$L" x >/dev/null
   is "$(s leave "j2:0:$A" j2:0:)" 9
   is "$(r get "$L")" x
+}
+
+@test "leave: when out of memory, too; the time of the others stays" {
+  two ask "$A" 60000
+  two ask "$B" 5000
+  r config set maxmemory 1 >/dev/null
+  got="$(s leave "j2:0:$A" j2:0:) $(r pttl "$L")"
+  got+=" $(s leave "j2:1:$B" j2:1:) $(r exists "$L")"
+  r config set maxmemory 0 >/dev/null
+  like "$got" '0 * 0 0'
+  between 3000 "$(reply 2 "$got")" 5000
 }
 
 @test "given back twice is given back once" {

@@ -188,3 +188,97 @@ holds() { r zrange "$H" 0 -1 | sed 's/.*:user:\([0-9]*\):.*/\1/' | line; }
   r config set maxmemory 0 >/dev/null
   is "$got" '0 0 -1 ; 0; 0; 0 0; 0 0'
 }
+
+@test "every key ends, and no lease is shortened, at each step of a deep one" {
+  local t last
+  ask "$A" 60000
+  ABOVE=$A ask "$B" 500
+  ABOVE="$A $B" ask "$C" 30000
+  for t in "$C" "$B"; do
+    ttls
+    between 50000 "$(r pttl "$L")" 60000
+    extend "$t" 700
+    between 50000 "$(r pttl "$L")" 60000
+    release "$t"
+  done
+  is "$(r get "$L")" "$A"
+  between 50000 "$(r pttl "$L")" 60000
+}
+
+@test "what would be done twice is done once: entered, renewed, left, by any" {
+  local t
+  ask "$A"
+  for t in "$B" "$B" "$C" "$C" "$B"; do is "$(inner "$t")" '0 0 -1 '; done
+  is "$(r zcard "$H")" 3
+  for t in "$A" "$B" "$C"; do is "$(extend "$t")$(extend "$t")" 00; done
+  is "$(release "$B")" '0 0'
+  like "$(release "$B")" '1 *'
+  is "$(release "$C")" '0 0'
+  like "$(release "$C")" "1 $A 0"
+  is "$(release "$A")" '0 0'
+  is "$(release "$A")" '2  0'
+}
+
+@test "the outer one is killed and lapses: the inner one keeps the lock, the waiters wait" {
+  ask "$A"
+  inner "$B" 60000
+  hear "$W"
+  join "$W"
+  r zadd "$H" 1 "$A" >/dev/null
+  like "$(join "$W" 10000 1700000000000000)" '1 * * 0 *'
+  like "$(extend "$A")" '1 *'
+  is "$(extend "$B" 60000)" 0
+  is "$(r get "$L")" "$B"
+  is "$(renew "$B" 60000)" 0
+  not_granted "$W"
+  is "$(release "$B")" '0 0'
+  hears_like "$W" '*grant'
+}
+
+@test "no two share it by a token that was released, cooled, broken or lapsed" {
+  ask "$A"
+  COOL=60000 release "$A"
+  like "$(inner "$B")" '1 *'
+  s break
+  like "$(inner "$B")" '0 0 -1 ' # free now, as for anybody
+  is "$(r get "$L")" "$B"
+  is "$(r exists "$H")" 0
+  s break
+  ask "$A"
+  s break
+  ask "$W"
+  like "$(inner "$C")" "1 $W * 0 *"
+  is "$(ABOVE="$A $B $C" ask "$C" | cut -d ' ' -f 1)" 1
+}
+
+@test "a reader's token that has lapsed is worth nothing beside living ones" {
+  KIND=s0
+  ask "$A"
+  ask "$B" 60000
+  hear "$W"
+  KIND=x0 join "$W"
+  r zadd "$L" 1 "s0:$A" >/dev/null
+  like "$(inner "$C")" '1 * * 1 *'
+  is "$(ABOVE=$B ask "$C")" '0 1 -1 '
+}
+
+@test "two keys: the tokens of one are nothing to the other" {
+  ask "$A"
+  names "${BATS_TEST_NUMBER}b"
+  ask "$W"
+  like "$(inner "$B")" "1 $W * 0 *"
+  is "$(ABOVE="$A $W" ask "$B")" '0 0 -1 '
+}
+
+@test "their key is of another type: refused, named, untouched" {
+  ask "$A"
+  inner "$B"
+  r del "$H" >/dev/null
+  r rpush "$H" x >/dev/null
+  is "$(inner "$C")" "78 $H"
+  like "$(extend "$A")" '*WRONGTYPE*'
+  like "$(release "$A")" '*WRONGTYPE*'
+  is "$(r lrange "$H" 0 -1)" x
+  ttl=$(r pttl "$L")
+  between 1 "$ttl" 10000
+}

@@ -110,6 +110,79 @@ readonly_all() { # SCRIPTS...: each answers READONLY, to holder and stranger
   like "$(join "$A")" '*READONLY*'
 }
 
+@test "replica: shared locks and slots of ours and of others: READONLY" {
+  local KIND n=0
+  for KIND in s0 j1 j2; do
+    on_primary
+    again $((n += 1))
+    ask "$A"
+    synced
+    readonly_all ask join release extend
+    # It says no more than that the full script shall be asked.
+    is "$(s leave "s0:$B" '')" 9
+    [[ $KIND != s0 ]] || like "$(s leave "s0:$A" '')" '*READONLY*'
+    [[ $KIND == s0 ]] || like "$(s leave "$KIND:0:$A" "$KIND:0:")" '*READONLY*'
+  done
+}
+
+@test "replica: nested runs: READONLY, or ask the full script" {
+  ask "$A"
+  ABOVE=$A ask "$B"
+  synced
+  readonly_all ask join release extend
+  on_replica
+  is "$(renew "$A")" 9
+  is "$(s free "$A")" 9
+  like "$(ABOVE=$A ask "$C")" '*READONLY*'
+  on_primary
+  KIND=s0
+  again 1
+  ask "$A"
+  synced
+  on_replica
+  like "$(ABOVE=$A ask "$B")" '*READONLY*'
+  like "$(KIND=x0 ABOVE=$A ask "$B")" '*READONLY*' # would be 64
+}
+
+@test "replica: done before, cooling, a fence: READONLY" {
+  ask "$A"
+  COOL=60000 DONE=60000 release "$A"
+  synced
+  ONCE=1 FENCE=1 readonly_all ask join release extend renew
+  on_primary
+  r del "$L"
+  synced
+  ONCE=1 FENCE=1 readonly_all ask join release extend renew
+  on_replica
+  like "$(s break)" '*READONLY*'
+}
+
+@test "replica: what is no lock: READONLY" {
+  r zadd "$L" 5 anna
+  r rpush "$D" x
+  synced
+  readonly_all ask join release extend renew
+}
+
+@test "out of memory: no new reader or slot, and not for a place in line" {
+  local KIND n=0
+  for KIND in s0 j2; do
+    again $((n += 1))
+    r config set maxmemory 1
+    like "$(ask "$A")" '*OOM *'
+    like "$(FENCE=1 join "$A")" '*OOM *'
+    is "$(r exists "$L" "$Q" "$F")" 0
+    r config set maxmemory 0
+    ask "$A"
+    r config set maxmemory 1
+    like "$(ask "$B")" '*OOM *'
+    is "$(ask "$A" | cut -d ' ' -f 1)" 0
+    is "$(DONE=1000 COOL=500 release "$A")" '0 0'
+    is "$(r exists "$D")" 1
+    r config set maxmemory 0
+  done
+}
+
 @test "out of memory: a new lock or place is refused, by take and acquire" {
   r set "$L-held" "$A" PX 10000
   r config set maxmemory 1
