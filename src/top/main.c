@@ -26,7 +26,9 @@
 
 /*
  * Open /dev/null on those of the descriptors 0 to 2 that are closed, so that
- * no message ever lands in a connection that got their number.  Returns which.
+ * no message ever lands in a connection that got their number.  Not to write
+ * for stdout: what was asked for and nobody gets, a token above all, is an
+ * error.  Returns which.
  */
 static unsigned int
 fill_descriptors(void)
@@ -42,7 +44,8 @@ fill_descriptors(void)
 			continue;
 		closed |= 1U << i;
 		/* The lowest free number is this one. */
-		if (open("/dev/null", O_RDWR) == -1)
+		if (open("/dev/null", i == STDOUT_FILENO ? O_RDONLY : O_RDWR) ==
+		    -1)
 			break; /* then nothing else can be opened either */
 	}
 	return closed;
