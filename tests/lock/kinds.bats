@@ -85,9 +85,88 @@ teardown() { rlock_teardown; }
   is "$status" 78
 }
 
+@test "shared: five at once, each sees the other four" {
+  local i
+  for i in 1 2 3 4 5; do
+    # None ends before all have been in.
+    bg "$RLOCK" -k "$K" -s -w 20 -- sh -c ': >"$T/in.$$"
+      until [ "$(ls "$T" | grep -c "^in")" = 5 ]; do :; done'
+  done
+  for i in "${STARTED[@]}"; do
+    ended "$i" 20
+    is "$status" 0
+  done
+  is "$(r exists "$L" "$Q")" 0
+}
+
+@test "shared: one that was killed holds the writer up for its own lease, no longer" {
+  hold -s -t 700ms
+  kill -KILL "$HOLDER"
+  try "$RLOCK" -k "$K" -w 10 -- true
+  is "$status" 0
+  # Nor does it shorten the time of those that live.
+  hold -s -t 20
+  FIRST=$HOLDER
+  hold -s -t 700ms
+  kill -KILL "$HOLDER"
+  pass_ms 800
+  try "$RLOCK" -k "$K" -n -- true
+  is "$status" 75
+  HOLDER=$FIRST
+  let_go
+  try "$RLOCK" -k "$K" -w 10 -- true
+  is "$status" 0
+}
+
+@test "slots: waiters get them in the order in which they came" {
+  local i
+  hold -j 1
+  for i in 1 2 3 4; do
+    bg "$RLOCK" -k "$K" -j 1 -w 20 -- sh -c 'echo "$0" >>"$T/order"' "$i"
+    wait_waiters "$i"
+  done
+  let_go
+  for i in "${STARTED[@]}"; do ended "$i" 20; done
+  is "$(tr '\n' ' ' <"$T/order")" '1 2 3 4 '
+  no_key
+}
+
+@test "slots: a killed holder's goes on to who waits, the other stays where it is" {
+  hold -j 2 -t 20
+  FIRST=$HOLDER
+  hold -j 2 -t 700ms
+  bg "$RLOCK" -k "$K" -j 2 -w 20 -- sh -c 'exit "$RLOCK_SLOT"'
+  wait_waiters 1
+  kill -KILL "$HOLDER"
+  ended "$PID" 10
+  is "$status" 1
+  alive "$FIRST"
+  is "$(r zcount "$L" 1 +inf)" 1
+  HOLDER=$FIRST
+  let_go
+  no_key
+}
+
 @test "what this run has not, is not in the environment" {
   try env RLOCK_SLOT=7 RLOCK_FENCE=7 RLOCK_SHARD=7 "$RLOCK" -k "$K" -- env
   is "$(grep -cE '^RLOCK_(SLOT|FENCE|SHARD)=' <<<"$output" || true)" 0
+}
+
+@test "RLOCK_KEY is the key as given, RLOCK_TOKENS all tokens, inherited ones are gone" {
+  try env RLOCK_KEY=no RLOCK_TOKEN=no RLOCK_TOKENS= RLOCK_SHARD=no \
+    "$RLOCK" -k "$K" --prefix "p.$K:" --shard a/b/1 -j 1 --fence -- \
+    sh -c 'r() { "$REDIS_CLI" -s "$REDIS_SOCK" "$@"; }
+      env | grep ^RLOCK_ | grep -vE "^RLOCK_(URL|TESTS|PROGS|TAP_DIR|BUILD|SANITIZE)="
+      r zrange "p.$K:$K:0" 0 -1; r get "rlock:fence:{p.$K:$K:0}"'
+  is "$status" 0
+  is "$(sed -n 's/^RLOCK_KEY=//p' <<<"$output")" "$K"
+  is "$(sed -n 's/^RLOCK_SHARD=//p' <<<"$output")" 0
+  is "$(sed -n 's/^RLOCK_SLOT=//p' <<<"$output")" 0
+  token=$(sed -n 's/^RLOCK_TOKEN=//p' <<<"$output")
+  is "$(sed -n 's/^RLOCK_TOKENS=//p' <<<"$output")" "$token"
+  is "$(grep -c "^j1:0:$token\$" <<<"$output")" 1
+  is "$(grep -c "^$(sed -n 's/^RLOCK_FENCE=//p' <<<"$output")\$" <<<"$output")" 1
+  is "$(grep -c =no <<<"$output" || true)" 0
 }
 
 @test "fence: in the environment and the report, growing" {

@@ -49,21 +49,72 @@ rl() { "$RLOCK" -k "$K" "$@"; }
   is "$(r exists "$L" "rlock:holds:{$L}")" 0
 }
 
-@test "one that outlives the outer run keeps the lock, then frees it" {
-  # shellcheck disable=SC2016
-  bg "$RLOCK" -k "$K" -t 1 -- sh -c 'RLOCK_TOKENS=$RLOCK_TOKENS setsid -f \
-    "$RLOCK" -t 1 -k "$K" -- sh -c "$SH_HOLD" "$T/inner" >"$T/out" 2>&1
+@test "one that outlives the outer run keeps the lock, renews it, then frees it" {
+  bg "$RLOCK" -k "$K" -t 1 -- sh -c 'setsid -f "$RLOCK" -t 1 -k "$K" -- \
+    sh -c "echo \$PPID >\$T/rlock; exec sh -c \"\$SH_HOLD\" \"\$T/inner\"" \
+    >"$T/out" 2>&1 3>&-
     while [ ! -s "$T/inner" ]; do :; done'
+  OUTER=$PID
   INNER=$(wait_pidfile "$T/inner")
+  ended "$OUTER"
+  is "$status" 0
+  STARTED+=("$(cat "$T/rlock")")
+  pass_ms 1300 # longer than the lease of either
+  alive "$INNER"
+  try rl -n -- true
+  is "$status" 75
+  is "$(r exists "rlock:holds:{$L}")" 0
+  kill -TERM "$(cat "$T/rlock")"
+  wait_gone "$INNER"
+  wait_no_key "$L" 1
+}
+
+@test "the outer rlock is killed: what it ran ends, nested or not, and the lock is free" {
+  bg "$RLOCK" -k "$K" -t 1500ms -- "$RLOCK" -k "$K" -t 1500ms -- \
+    sh -c "$SH_HOLD" "$T/inner"
+  INNER=$(wait_pidfile "$T/inner")
+  kill -KILL "$PID"
+  wait_gone "$INNER" 5
+  wait_no_key "$L" 5
+  is "$(r exists "rlock:holds:{$L}")" 0
+}
+
+@test "after a loss the tokens of the run are worth nothing" {
+  bg "$RLOCK" -k "$K" -t 600ms --on-lost warn -- sh -c 'echo $$ >"$T/pid"
+    until [ -e "$T/go" ]; do :; done; "$RLOCK" -n -k "$K" -- true; echo $? >"$T/status"'
+  wait_pidfile "$T/pid" >/dev/null
+  r set "$L" other px 60000 >/dev/null
+  : >"$T/go"
   ended "$PID"
-  # The guard of the outer run has ended what was left of it, and the lock with
-  # it; or it was let go, and is renewed.
-  if alive "$INNER"; then
-    try rl -n -- true
-    is "$status" 75
-    kill -TERM "$INNER"
-  fi
-  wait_no_key "$L"
+  is "$(cat "$T/status")" 75
+  is "$(r get "$L")" other
+}
+
+@test "who waits is served when the last of all is out, not before" {
+  bg "$RLOCK" -k "$K" -- sh -c '"$RLOCK" -k "$K" -- sh -c "echo \$\$ >\$T/pid
+      until [ -e \$T/go ]; do :; done; echo inner >>\$T/order"
+    "$RLOCK" -k "$K" -n -- sh -c "echo again >>\$T/order"'
+  OUTER=$PID
+  wait_pidfile "$T/pid" >/dev/null
+  bg "$RLOCK" -k "$K" -w 20 -- sh -c 'echo waiter >>"$T/order"'
+  wait_waiters 1
+  : >"$T/go"
+  ended "$PID" 20
+  is "$status" 0
+  ended "$OUTER"
+  is "$status" 0
+  is "$(tr '\n' ' ' <"$T/order")" 'inner again waiter '
+  is "$(r exists "$L" "$Q" "rlock:holds:{$L}")" 0
+}
+
+@test "each nested run has its own status, also when they end out of order" {
+  try "$RLOCK" -k "$K" -- bash -c '
+    "$RLOCK" -k "$K" -n -- sh -c "until [ -e \"\$T/a\" ]; do :; done; exit 3" & a=$!
+    "$RLOCK" -k "$K" -n -- sh -c "until [ -e \"\$T/b\" ]; do :; done; exit 4" & b=$!
+    : >"$T/b"; wait $b; echo $?; : >"$T/a"; wait $a; echo $?'
+  is "$output" '4
+3'
+  no_key
 }
 
 @test "a killed inner run costs the outer one nothing" {

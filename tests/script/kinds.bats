@@ -270,7 +270,7 @@ over() { r zadd "$L" 1 "$1" >/dev/null; }
 _granted() { heard "$1" | grep -q grant; }
 
 @test "slots: in the order in which they came, whichever is free" {
-  local t=() i seen=()
+  local t=() i
   two ask "$A" 60000
   two ask "$B" 60000
   for i in 0 1 2 3; do
