@@ -91,6 +91,19 @@ cooling() { echo "rlock:1:cooling${1:40}"; }
   is "$(r exists "$Q" "$L")" 0
 }
 
+@test "once: the first in line leaves, and the next is told when to look" {
+  ask "$A"
+  hear "$B"
+  ONCE=1 join "$B"
+  hear "$C"
+  join "$C"
+  is "$(heard "$C")" ''
+  r set "$D" '1 2 x' px 60000 >/dev/null
+  is "$(ONCE=1 ask "$B")" '3 1 2 x'
+  hears_like "$C" 'first:*'
+  is "$(queue)" 3
+}
+
 @test "once: one that was granted before gives it back, and the next is served" {
   ask "$A"
   hear "$B"

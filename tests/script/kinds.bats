@@ -292,17 +292,54 @@ _granted() { heard "$1" | grep -q grant; }
 }
 
 @test "somebody's sorted set is no lock: 78, and as it was" {
-  r zadd "$L" 100 anna 5 'j2:me' 7 's0:x' >/dev/null
-  before=$(r zrange "$L" 0 -1 withscores)
-  for KIND in x0 s0 j2; do
-    is "$(ask "$A")" "78 $L"
-    is "$(join "$A")" "78 $L"
-    like "$(extend "$A")" '1 *'
-    like "$(release "$A")" '1 * 0'
+  local first before
+  # What comes first is all that tells.
+  for first in anna j2:me s0:x j2:0:x j0:0:rlock:1: x0:rlock:1: j2::rlock:1:; do
+    r del "$L" >/dev/null
+    r zadd "$L" 1 "$first" 100 zoe 9000000000000 max >/dev/null
+    before=$(r zrange "$L" 0 -1 withscores)
+    for KIND in x0 s0 j2; do
+      is "$(ask "$A")" "78 $L"
+      is "$(join "$A")" "78 $L"
+      like "$(extend "$A")" '1 *'
+      like "$(release "$A")" '1 * 0'
+    done
+    is "$(s leave "s0:$A" '')" 9
+    is "$(s leave "j2:0:$A" j2:0:)" 9
+    is "$(r zrange "$L" 0 -1 withscores)" "$before"
+    is "$(r pttl "$L")" -1
+    is "$(r exists "$Q" "$H")" 0
   done
-  is "$(r zrange "$L" 0 -1 withscores)" "$before"
-  is "$(r pttl "$L")" -1
-  is "$(r exists "$Q" "$H")" 0
+}
+
+@test "when all are over it is free for any kind, also in the key's last millisecond" {
+  local next
+  for KIND in s0 j2; do
+    for next in x0 s0 j2 j3; do
+      names "$BATS_TEST_NUMBER$KIND$next"
+      ask "$A"
+      ask "$B"
+      r zadd "$L" 1 "${KIND/j2/j2:0}:$A" 2 "${KIND/j2/j2:1}:$B" >/dev/null
+      like "$(KIND=$next ask "$C")" '0 0 * '
+      is "$(KIND=$next extend "$C")" 0
+      like "$(extend "$A")" "1 $C"
+      is "$(KIND=$next release "$C")" '0 0'
+      is "$(r exists "$L")" 0
+    done
+  done
+}
+
+@test "shared: what the dead leave goes with the next that comes" {
+  local i
+  shared ask "$C" 60000
+  for i in 1 2 3; do
+    shared ask "$A"
+    over "s0:$A"
+    shared ask "$B"
+    over "s0:$B"
+  done
+  shared ask "$W"
+  is "$(members | tr ' ' '\n' | sort | line)" 's0:3 s0:9'
 }
 
 @test "a side key of another type is named, and as it was" {
@@ -345,9 +382,12 @@ _granted() { heard "$1" | grep -q grant; }
   over "j2:1:$B"
   is "$(s leave "j2:1:$B" j2:1:)" 9
   is "$(two ask "$A")" '0 0 0 '
+  two ask "$B"
   hear "$C"
-  KIND=j2 join "$C"
-  is "$(s leave "j2:0:$A" j2:0:)" 9 || is "$(r exists "$Q")" 0
+  like "$(two join "$C")" '1 *'
+  is "$(s leave "j2:0:$A" j2:0:)" 9
+  is "$(members | tr ' ' '\n' | sort | line)" 'j2:0:1 j2:1:2'
+  is "$(queue)" 3
   r del "$L" "$Q" >/dev/null
   r set "$L" x >/dev/null
   is "$(s leave "j2:0:$A" j2:0:)" 9

@@ -160,6 +160,21 @@ holds() { r zrange "$H" 0 -1 | sed 's/.*:user:\([0-9]*\):.*/\1/' | line; }
   like "$(ABOVE=$C ask "$B")" "1 $A * 0 *"
 }
 
+@test "slots below another kind, or another N, are refused as beside it" {
+  ask "$A"
+  is "$(KIND=j2 inner "$B")" '79 x0'
+  is "$(r exists "$H" "$Q")" 0
+  release "$A"
+  KIND=s0 ask "$A"
+  is "$(KIND=j2 inner "$B")" '79 s0'
+  KIND=s0 release "$A"
+  KIND=j2 ask "$A"
+  is "$(KIND=j3 inner "$B")" '79 j2'
+  is "$(KIND=s0 inner "$B")" '79 j2'
+  is "$(inner "$B")" '79 j2'
+  is "$(r exists "$Q")" 0
+}
+
 @test "a reader below a reader passes the writer that waits" {
   KIND=s0 ask "$A"
   hear "$W"
