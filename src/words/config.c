@@ -267,11 +267,21 @@ check_tls(const struct config *cfg, struct fault *fault)
 	return 0;
 }
 
+/* A user who has no password: only one given makes AUTH name the user. */
+static int
+complete_user(const char *user, char **password, struct fault *fault)
+{
+	if (user == NULL || *password != NULL)
+		return 0;
+	if ((*password = strdup("")) == NULL)
+		return fault_set(fault, FAULT_SYSTEM, 0, "out of memory");
+	return 0;
+}
+
 static int
 complete_endpoint(struct config *cfg, struct fault *fault)
 {
 	struct endpoint *ep = &cfg->endpoint;
-	const char *other = NULL;
 	char *password;
 
 	if (ep->shown == NULL && endpoint_parse(URL_DEFAULT, ep, fault) == -1)
@@ -282,12 +292,13 @@ complete_endpoint(struct config *cfg, struct fault *fault)
 		free(ep->password);
 		ep->password = password;
 	}
-	if (ep->password == NULL && cfg->env_password != NULL)
-		other = cfg->env_password;
-	else if (ep->password == NULL && ep->user != NULL)
-		other = "";
-	if (other != NULL && (ep->password = strdup(other)) == NULL)
+	if (ep->password == NULL && cfg->env_password != NULL &&
+	    (ep->password = strdup(cfg->env_password)) == NULL)
 		return fault_set(fault, FAULT_SYSTEM, 0, "out of memory");
+	if (complete_user(ep->user, &ep->password, fault) == -1 ||
+	    complete_user(ep->sentinel_user, &ep->sentinel_password, fault) ==
+		-1)
+		return -1;
 	return check_tls(cfg, fault);
 }
 

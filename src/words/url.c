@@ -102,7 +102,7 @@ set_port(struct endpoint_host *h, struct span port, struct fault *fault)
 	    span_count(span_skip(port, 1), 1, 65535, &n) == -1)
 		return usage(fault,
 		    "the port of the URL is not a number from "
-		    "1 to 65535 (redis://HOST:PORT)");
+		    "1 to 65535 (HOST:PORT)");
 	h->port = (int)n;
 	return 0;
 }
@@ -117,7 +117,8 @@ set_ipv6(struct endpoint_host *h, struct span rest, struct fault *fault)
 
 	host = span_until(span_skip(rest, 1), "]", &port);
 	if (port.len == 0)
-		return usage(fault, "the URL's IPv6 address lacks its ']'");
+		return usage(fault,
+		    "the URL's IPv6 address lacks its ']' ([::1]:PORT)");
 	if (decode(host, &h->host, fault) == -1)
 		return -1;
 	/* RFC 4007: the zone behind '%' (in a URL %25) names an interface. */
@@ -132,7 +133,7 @@ set_ipv6(struct endpoint_host *h, struct span rest, struct fault *fault)
 		    zone[1 + strspn(zone + 1, HOST_BYTES)] != '\0')))
 		return usage(fault,
 		    "what the URL has in brackets is no IPv6 "
-		    "address");
+		    "address ([::1], with a zone [fe80::1%25eth0])");
 	return set_port(h, span_skip(port, 1), fault);
 }
 
@@ -149,10 +150,11 @@ url_set_host(struct endpoint_host *h, struct span rest, int port_default,
 	if (port.len > 1 && span_find(span_skip(port, 1), ':') != NULL)
 		return usage(fault,
 		    "an IPv6 address stands in brackets: "
-		    "redis://[::1]:6379");
+		    "[::1]:PORT");
 	if (host.len == 0)
 		return usage(fault,
-		    "the URL has no host (redis://HOST[:PORT])");
+		    "the URL has no host where one belongs "
+		    "(HOST[:PORT])");
 	if (decode(host, &h->host, fault) == -1)
 		return -1;
 	if (h->host[strspn(h->host, HOST_BYTES)] != '\0')

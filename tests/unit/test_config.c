@@ -318,6 +318,88 @@ password_precedence(void)
 	}
 }
 
+/* What is for the data servers never goes to the sentinels. */
+static void
+sentinel_passwords(void)
+{
+	static const struct {
+		const char *url;
+		bool others;
+		const char *password, *sentinel_user, *sentinel_password;
+	} rows[] = {
+		{ "sentinel://h/m", false, NULL, NULL, NULL },
+		{ "sentinel://h/m", true, "file", NULL, NULL },
+		{ "sentinel://u:p@h/m", false, "p", NULL, NULL },
+		{ "sentinel://u@h/m", false, "", NULL, NULL },
+		{ "sentinel://h/m?sentinel-password=s", true, "file", NULL,
+		    "s" },
+		{ "sentinel://h/m?sentinel-user=u", false, NULL, "u", "" },
+		{ "sentinel://h/m?sentinel-user=u", true, "file", "u", "" },
+		{ "sentinels://u:p@h/m?sentinel-user=v&sentinel-password=s",
+		    false, "p", "v", "s" },
+	};
+	struct config cfg;
+	struct fault fault;
+	size_t i;
+
+	CHECK(write_file("file\n", 5));
+	for (i = 0; i < CHECK_COUNT(rows); i++) {
+		init(&cfg);
+		CHECK_EQ(endpoint_parse(rows[i].url, &cfg.endpoint, &fault), 0);
+		cfg.env_password = rows[i].others ? "env" : NULL;
+		cfg.password_file = rows[i].others ? path : NULL;
+		CHECK_EQ(config_check(&cfg, &fault), 0);
+		check_str(cfg.endpoint.password, rows[i].password, rows[i].url,
+		    __FILE__, __LINE__);
+		check_str(cfg.endpoint.sentinel_user, rows[i].sentinel_user,
+		    rows[i].url, __FILE__, __LINE__);
+		check_str(cfg.endpoint.sentinel_password,
+		    rows[i].sentinel_password, rows[i].url, __FILE__, __LINE__);
+		config_release(&cfg);
+	}
+}
+
+/* The options of TLS: which go together, and with which URL. */
+static void
+tls_options(void)
+{
+	static const struct {
+		const char *url;
+		struct tls_options tls;
+		const char *says;
+	} rows[] = {
+		{ "rediss://h", { NULL, NULL, NULL, 0 }, NULL },
+		{ "rediss://h", { "a", NULL, NULL, 1 }, NULL },
+		{ "rediss://h", { "a", "c", "k", 1 }, NULL },
+		{ "sentinels://h/m", { "a", "c", "k", 1 }, NULL },
+		{ "rediss://h", { NULL, "c", NULL, 0 }, "go together" },
+		{ "rediss://h", { "a", NULL, "k", 0 }, "go together" },
+		{ "redis://h", { NULL, "c", NULL, 0 }, "go together" },
+		{ "redis://h", { NULL, "c", "k", 0 },
+		    "no meaning with redis://h:6379" },
+		{ "redis://h", { "a", NULL, NULL, 0 }, "no meaning with" },
+		{ "redis://u:S3CRET@h", { NULL, NULL, NULL, 1 },
+		    "with redis://h:6379 (rediss://" },
+		{ "/s", { NULL, NULL, NULL, 1 }, "with unix:///s" },
+		{ "sentinel://h/m", { "a", NULL, NULL, 0 },
+		    "with sentinel://h:26379/m" },
+		{ NULL, { "a", NULL, NULL, 0 }, "with redis://127.0.0.1" },
+	};
+	struct config cfg;
+	struct fault fault;
+	size_t i;
+
+	for (i = 0; i < CHECK_COUNT(rows); i++) {
+		init(&cfg);
+		if (rows[i].url != NULL)
+			CHECK_EQ(endpoint_parse(rows[i].url, &cfg.endpoint,
+				     &fault),
+			    0);
+		cfg.tls = rows[i].tls;
+		check_fault(&cfg, rows[i].says, __LINE__);
+	}
+}
+
 static void
 wait_limits(void)
 {
@@ -375,6 +457,8 @@ main(void)
 	CHECK_RUN(password_file_length);
 	CHECK_RUN(password_file_unreadable);
 	CHECK_RUN(password_precedence);
+	CHECK_RUN(sentinel_passwords);
+	CHECK_RUN(tls_options);
 	CHECK_RUN(wait_limits);
 	unlink(path);
 	return check_done();

@@ -134,6 +134,27 @@ tls_and_sentinels(void)
 	CHECK_EQ(endpoint_parse("sentinel://h?name=m", &ep, &fault), 0);
 	CHECK_STR(ep.name, "m");
 	CHECK(!ep.tls);
+	CHECK(ep.user == NULL && ep.sentinel_user == NULL);
+	endpoint_release(&ep);
+	CHECK(ep.name == NULL && ep.host_count == 0);
+
+	CHECK_EQ(endpoint_parse(
+		     "sentinel://h?user=u%40&password=%2fp&name=a%2fb&db=2",
+		     &ep, &fault),
+	    0);
+	CHECK_STR(ep.name, "a/b");
+	CHECK_STR(ep.user, "u@");
+	CHECK_STR(ep.password, "/p");
+	CHECK_EQ(ep.db, 2);
+	CHECK(ep.sentinel_user == NULL && ep.sentinel_password == NULL);
+	CHECK_STR(ep.shown, "sentinel://h:26379/a/b/2");
+	endpoint_release(&ep);
+
+	CHECK_EQ(endpoint_parse("SENTINELS://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p/m",
+		     &ep, &fault),
+	    0);
+	CHECK_EQ(ep.host_count, ENDPOINT_HOSTS_MAX);
+	CHECK_STR(ep.hosts[15].host, "p");
 	endpoint_release(&ep);
 }
 
@@ -218,6 +239,32 @@ refused(void)
 		{ "sentinel://h,/m", "has no host" },
 		{ "sentinel://h,,i/m", "has no host" },
 		{ "sentinel://h:x,i/m", "the port" },
+		{ "sentinel://h,i:0/m", "the port" },
+		{ "sentinel://h,i:65536/m", "(HOST:PORT)" },
+		{ "sentinel://h,/m", "where one belongs (HOST[:PORT])" },
+		{ "sentinel://,h/m", "has no host" },
+		{ "sentinel://u:p@/m", "has no host" },
+		{ "sentinel://::1/m", "brackets: [::1]:PORT" },
+		{ "sentinel://h,::1:7/m", "brackets: [::1]:PORT" },
+		{ "sentinel://h,[::1/m", "']' ([::1]:PORT)" },
+		{ "sentinel://h,[i]/m", "no IPv6 address ([::1]" },
+		{ "sentinel://h;i/m", "host has a character" },
+		{ "sentinel://u:p@q@h/m", "%40" },
+		{ "sentinel://u:p/q@h/m", "%2F" },
+		{ "sentinel://h/m@", "%40" },
+		{ "sentinel://h?", "not known" },
+		{ "sentinel://h?name=", "names no primary" },
+		{ "sentinel://h?name=m&name=m", "primary's name twice" },
+		{ "sentinel://h?sentinel-password=a&sentinel-password=a&name=m",
+		    "sentinels' password twice" },
+		{ "sentinel://h/m/3?db=3", "database twice" },
+		{ "sentinel://h/m#", "%23" },
+		{ "sentinel://h/m%", "%25" },
+		{ "sentinel:h/m", "no scheme" },
+		{ "rediss://h?name=m", "not known" },
+		{ "rediss://h?sentinel-password=p",
+		    "known are db, user and password" },
+		{ "unix:///p?sentinel-user=u", "not known" },
 		{ "sentinel://h/m/x", "database is not a number" },
 		{ "sentinel://h/m/1/2", "database is not a number" },
 		{ "sentinel://h/m?name=n", "primary's name twice" },
@@ -226,8 +273,7 @@ refused(void)
 		    "known are db, user, password, name, sentinel-user and" },
 		{ "sentinel://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q/m",
 		    "more than 16 hosts" },
-		{ "cluster://h", "cluster:// is not supported" },
-		{ "clusters://h", "clusters:// is not supported" },
+		{ "clusters://u:p@h,i", "clusters:// is not supported" },
 		{ "local:", "local: is not supported" },
 		{ "local:/d", "local: is not supported" },
 		{ "redis://", "no host" },
@@ -355,6 +401,15 @@ no_secret_in_messages(void)
 		"S3CRET",
 		"S3CRET@h:1",
 		"rediss://u:S3CRET@h",
+		"sentinel://u:S3CRET@h,i/m",
+		"sentinel://u:S3CRET@h,i:x/m",
+		"sentinel://u:S3CRET,h/m",
+		"sentinel://u:pa,S3CRET@h/m/x",
+		"sentinel://h/m?sentinel-password=S3CRET",
+		"sentinel://h/m?sentinel-password=S3CRET#",
+		"sentinel://h/m?sentinel-passwort=S3CRET",
+		"sentinels://h/m?sentinel-user=u&sentinel-password=S3CRET&db=x",
+		"cluster://u:S3CRET@h",
 		"http://u:S3CRET@h",
 		"local:S3CRET",
 		"unix://u:S3CRET@p",
@@ -403,6 +458,11 @@ scrub(void)
 		    "redis://h?password=*&password=*" },
 		/* More than is needed, but never less. */
 		{ "redis://u:p@h?password=q@r", "redis://u:****************" },
+		{ "sentinel://u:pw@h:1,i:2/m", "sentinel://u:**@h:1,i:2/m" },
+		{ "sentinel://h/m?sentinel-user=u&sentinel-password=pw",
+		    "sentinel://h/m?sentinel-user=u&sentinel-password=**" },
+		{ "sentinel://h:1/m?sentinel-password=a:b&db=1",
+		    "sentinel://h:1/m?sentinel-password=***&db=1" },
 		{ "unix://u:pw@/p", "unix://u:**@/p" },
 		{ "unix:///a:b@c", "unix:///a:b@c" },
 		{ "/a:b@c?password=p", "/a:b@c?password=*" },
