@@ -197,3 +197,14 @@ _moved() { # a replica has become the primary
   is 77 "$GOT"
   unsaid 'datapw|sentpw|wrong' "$T/err"
 }
+
+@test "a user of the sentinels who has no password; REDISCLI_AUTH is for the servers" {
+  node primary --requirepass datapw
+  sentinel named "$PORT" 'sentinel auth-pass prim datapw' 'user default off' \
+    'user look on nopass allkeys allchannels +@all'
+  REDISCLI_AUTH=datapw timed rl -u "sentinel://127.0.0.1:$PORT/prim?sentinel-user=look" -- true
+  is 0 "$GOT"
+  REDISCLI_AUTH=datapw timed rl -u "sentinel://127.0.0.1:$PORT/prim" --connect-timeout 0.5 -- true
+  is 69 "$GOT"
+  said err 'NOAUTH'
+}
