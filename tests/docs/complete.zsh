@@ -5,9 +5,10 @@ zmodload zsh/zpty zsh/zselect
 export FOLDER=${1:h} HITS=$(mktemp)
 trap 'rm -f $HITS' EXIT
 
-# What is offered goes to the file, what the keys have done ends with "end".
+# What is offered goes to the file, what the keys have done ends with "end"; so
+# does the beginning: keys that came before zsh reads keys would end nothing.
 zpty -b shell zsh -f -i
-zpty -w shell '
+zpty -wn shell '
 compadd() {
   local -a hits
   [[ ${@[1,(i)-]} == *-[OAD]( *|) ]] || {
@@ -26,7 +27,8 @@ mark() { print end >>$HITS }
 zle -N mark
 bindkey "^X^D" mark
 bindkey "^I" list-choices
-print end >>$HITS
+zle-line-init() { print end >>$HITS }
+zle -N zle-line-init
 '
 
 await_end() {
