@@ -1,9 +1,12 @@
 #!/bin/bash
 # demo.sh: rlock at work on a throw-away server, with every claim checked.
 # Environment: RLOCK (the binary), SERVER (default: redis-server, valkey-server).
+# With RLOCK_URL=local: or local:DIR no server is needed (demo_local.sh).
 set -u
 here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 RLOCK=${RLOCK:-$here/../build/rlock}
+# shellcheck source=tests/demo_local.sh
+case ${RLOCK_URL-} in local:*) source "$here/demo_local.sh"; exit ;; esac
 unset RLOCK_URL RLOCK_PREFIX RLOCK_TTL RLOCK_TOKENS REDISCLI_AUTH
 # shellcheck source=tests/lib/redis.bash
 source "$here/lib/redis.bash"

@@ -32,6 +32,17 @@ timing_lease(int64_t sent_at, int64_t ttl_ms, int64_t kill_after_ms)
 	return lease;
 }
 
+struct timing_lease
+timing_lease_of(const struct config *cfg, int64_t sent_at)
+{
+	struct timing_lease lease =
+	    timing_lease(sent_at, cfg->ttl_ms, config_grace_ms(cfg));
+
+	if (endpoint_is_serverless(&cfg->endpoint))
+		lease.end_at = lease.kill_at = lease.term_at = INT64_MAX;
+	return lease;
+}
+
 int64_t
 timing_attempt_ms(int64_t ttl_ms, int64_t command_timeout_ms)
 {

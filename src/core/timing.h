@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "words/config.h"
+
 /* Points of one lease, on the boottime clock. */
 struct timing_lease {
 	int64_t	 end_at;	/* nobody may rely on it from here on:
@@ -24,6 +26,12 @@ struct timing_lease {
 /* ttl_ms >= 100; kill_after_ms >= 0; sent_at from clock_now. */
 struct timing_lease timing_lease(int64_t sent_at, int64_t ttl_ms,
     int64_t kill_after_ms);
+
+/*
+ * The same by what this run is to do.  A lock of local: is kept by the kernel,
+ * however long we are stopped or suspended: it has no end, only renewals.
+ */
+struct timing_lease timing_lease_of(const struct config *, int64_t sent_at);
 
 /* How long one renewal may take before its connection is presumed
  * dead: min(--command-timeout, TTL/6). */

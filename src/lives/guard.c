@@ -8,6 +8,7 @@
 #include "lives/guard.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -41,21 +42,31 @@ guard_init(struct guard *g, struct fault *fault)
 	return 0;
 }
 
-/* Close all descriptors but keep; close_range(2) is Linux 5.9's. */
+/* Close what lies between two descriptors; close_range(2) is Linux 5.9's. */
 static void
-close_others(int keep)
+close_between(int low, int high)
 {
-	int fd, max;
+	int fd;
 
-	if ((keep == 0 ||
-		syscall(SYS_close_range, 0U, (unsigned int)keep - 1, 0U) ==
-		    0) &&
-	    syscall(SYS_close_range, (unsigned int)keep + 1, ~0U, 0U) == 0)
+	if (high - low < 2 ||
+	    syscall(SYS_close_range, (unsigned int)low + 1,
+		(unsigned int)high - 1, 0U) == 0)
 		return;
-	max = (int)sysconf(_SC_OPEN_MAX);
-	for (fd = 0; fd < max; fd++)
-		if (fd != keep)
-			close(fd);
+	if (high == INT_MAX)
+		high = (int)sysconf(_SC_OPEN_MAX);
+	for (fd = low + 1; fd < high; fd++)
+		close(fd);
+}
+
+/* Close all descriptors but these two. */
+static void
+close_others(int one, int other)
+{
+	int low = one < other ? one : other, high = one < other ? other : one;
+
+	close_between(-1, low);
+	close_between(low, high);
+	close_between(high, INT_MAX);
 }
 
 static void
@@ -126,7 +137,8 @@ watch(int line, const struct strays *children)
 }
 
 int
-guard_start(struct guard *g, const struct strays *children, struct fault *fault)
+guard_start(struct guard *g, const struct strays *children, int keep,
+    struct fault *fault)
 {
 	g->pid = fork();
 	if (g->pid == -1) {
@@ -138,7 +150,7 @@ guard_start(struct guard *g, const struct strays *children, struct fault *fault)
 		/* None of these can fail in a way that matters. */
 		(void)setsid();
 		(void)prctl(PR_SET_NAME, "rlock-guard");
-		close_others(g->guard_fd);
+		close_others(g->guard_fd, keep);
 		watch(g->guard_fd, children);
 		_exit(0);
 	}

@@ -36,11 +36,14 @@ struct guard {
 int guard_init(struct guard *, struct fault *);
 
 /*
- * Fork the guard; strays as strays_init made it: in a session of its own, with none of our descriptors, all
- * signals blocked (they must be blocked by the caller).  It has nobody to
- * guard until guard_join.  0, or -1 and a FAULT_SYSTEM.
+ * Fork the guard; strays as strays_init made it: in a session of its own, with
+ * none of our descriptors but keep (-1: none at all; else what it stands for
+ * lasts until the command has ended, too), all signals blocked (they must be
+ * blocked by the caller).  It has nobody to guard until guard_join.  0, or -1
+ * and a FAULT_SYSTEM.
  */
-int guard_start(struct guard *, const struct strays *, struct fault *);
+int guard_start(struct guard *, const struct strays *, int keep,
+    struct fault *);
 
 /*
  * What the command's processes have in their environment, at most 63 bytes;

@@ -156,9 +156,9 @@ job_end_by(struct job *j, int64_t kill_at)
 }
 
 int
-job_start_guard(struct job *j, struct fault *fault)
+job_start_guard(struct job *j, int keep, struct fault *fault)
 {
-	return guard_start(&j->guard, &j->strays, fault);
+	return guard_start(&j->guard, &j->strays, keep, fault);
 }
 
 bool

@@ -78,8 +78,8 @@ void job_end_by(struct job *, int64_t kill_at);
 /* KILL, now, to the group and its strays. */
 void job_kill(struct job *);
 
-/* Start the guard, before the command. */
-int job_start_guard(struct job *, struct fault *);
+/* Start the guard, before the command; keep: as of guard_start. */
+int job_start_guard(struct job *, int keep, struct fault *);
 
 /* Is its own process stopped, by whatever? */
 bool job_is_stopped(const struct job *);

@@ -53,8 +53,7 @@ static void
 set_points(struct lease *l, int64_t sent_at)
 {
 	l->sent_at = sent_at;
-	l->points =
-	    timing_lease(sent_at, l->cfg->ttl_ms, config_grace_ms(l->cfg));
+	l->points = timing_lease_of(l->cfg, sent_at);
 	loop_timer_set(l->loop, &l->next, l->points.renew_at);
 	loop_timer_set(l->loop, &l->doubt, l->points.term_at);
 	loop_timer_set(l->loop, &l->last, l->points.kill_at);
@@ -120,7 +119,7 @@ renewal_failed(struct lease *l, const struct fault *fault, bool at_once)
 static void
 note_margin(struct lease *l)
 {
-	int64_t left = l->points.end_at - clock_now();
+	int64_t left = lease_left_ms(l);
 
 	if (left < l->margin_ms)
 		l->margin_ms = left;
@@ -317,7 +316,7 @@ lease_hold(struct lease *l, int64_t sent_at)
 
 	voter_set_owner(l->voter, &handlers, l);
 	set_points(l, sent_at);
-	l->margin_ms = l->points.end_at - sent_at;
+	l->margin_ms = lease_left_ms(l);
 }
 
 void
@@ -375,6 +374,13 @@ struct timing_lease
 lease_points(const struct lease *l)
 {
 	return l->points;
+}
+
+int64_t
+lease_left_ms(const struct lease *l)
+{
+	return l->points.end_at == CLOCK_NEVER ? -1 :
+						 l->points.end_at - clock_now();
 }
 
 const char *

@@ -68,13 +68,16 @@ void lease_abandon(struct lease *);
 /* The points of the lease as last renewed. */
 struct timing_lease lease_points(const struct lease *);
 
+/* How long it lasts still, in ms, maybe negative; -1 when it has no end. */
+int64_t lease_left_ms(const struct lease *);
+
 /* Who held it instead when it was found lost: a token, or "" for nobody. */
 const char *lease_holder(const struct lease *);
 
 int64_t lease_renewals(const struct lease *);
 
 /* The least that was left of the lease whenever it was renewed, or given back,
- * in ms; negative: it was over. */
+ * in ms; negative: it was over, or has no end. */
 int64_t lease_margin_ms(const struct lease *);
 
 #endif

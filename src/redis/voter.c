@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "redis/conn.h"
+#include "redis/local.h"
 #include "redis/sentinel.h"
 
 #define SENTINEL_MAX_MS 1000 /* for one of them */
@@ -29,9 +30,10 @@ struct voter {
 	char *primary_host;
 	struct addresses known;
 	struct conn *current;
-	bool logged_in;	  /* current is */
-	bool reached;	  /* once, by any */
-	struct conn *old; /* presumed dead */
+	bool logged_in;	     /* current is */
+	bool reached;	     /* once, by any */
+	struct conn *old;    /* presumed dead */
+	struct local *local; /* instead of all of these */
 	/* the question */
 	const struct lock *lock;
 	size_t count; /* of locks; of one, but for voter_ask_each */
@@ -86,7 +88,7 @@ on_answer(void *arg, struct conn *c, uint32_t tag, int64_t sent_at,
 		fail(v, VOTER_UNREACHED, &fault);
 		return;
 	}
-	if (c == v->old) {
+	if (c != NULL && c == v->old) {
 		/* It lives: it was slow, and is as good as the other. */
 		if (v->current != NULL && !v->logged_in) {
 			conn_free(v->current);
@@ -197,15 +199,23 @@ voter_lacks(const struct voter *v)
 bool
 voter_has_sent(const struct voter *v)
 {
-	return v->current != NULL && conn_has_sent(v->current);
+	return v->local != NULL ||
+	    (v->current != NULL && conn_has_sent(v->current));
 }
 
+static const struct conn_handlers handlers = { .answer = on_answer,
+	.message = on_message,
+	.login = on_login,
+	.down = on_down };
+
 struct voter *
-voter_new(struct loop *loop, const struct config *cfg, const char *conn_name)
+voter_new(struct loop *loop, const struct config *cfg, const char *conn_name,
+    struct fault *fault)
 {
 	struct voter *v = calloc(1, sizeof(*v));
 
 	if (v == NULL || (v->conn_name = strdup(conn_name)) == NULL) {
+		fault_set(fault, FAULT_SYSTEM, 0, "no memory");
 		free(v);
 		return NULL;
 	}
@@ -213,7 +223,14 @@ voter_new(struct loop *loop, const struct config *cfg, const char *conn_name)
 	v->cfg = cfg;
 	v->first_tag = 1;
 	loop_timer_init(&v->timer, on_timer, v);
-	return v;
+	if (!endpoint_is_serverless(&cfg->endpoint))
+		return v;
+	v->local = local_new(loop, &cfg->endpoint, &handlers, v, fault);
+	v->logged_in = true;
+	if (v->local != NULL)
+		return v;
+	voter_free(v);
+	return NULL;
 }
 
 void
@@ -222,6 +239,7 @@ voter_free(struct voter *v)
 	if (v == NULL)
 		return;
 	voter_drop(v);
+	local_free(v->local);
 	free(v->conn_name);
 	free(v->primary_host);
 	free(v);
@@ -232,14 +250,21 @@ voter_cancel(struct voter *v)
 {
 	v->asking = v->accepting = false;
 	loop_timer_clear(v->loop, &v->timer);
+	if (v->local != NULL)
+		local_cancel(v->local);
+}
+
+int
+voter_fd(const struct voter *v)
+{
+	return v->local != NULL ? local_fd(v->local) : -1;
 }
 
 void
-voter_set_owner(struct voter *v, const struct voter_handlers *handlers,
-    void *arg)
+voter_set_owner(struct voter *v, const struct voter_handlers *owner, void *arg)
 {
 	voter_cancel(v);
-	v->handlers = handlers;
+	v->handlers = owner;
 	v->arg = arg;
 }
 
@@ -253,10 +278,6 @@ tls_of(const struct voter *v)
 static int
 connect_to(struct voter *v, const struct endpoint *endpoint)
 {
-	static const struct conn_handlers handlers = { .answer = on_answer,
-		.message = on_message,
-		.login = on_login,
-		.down = on_down };
 	const struct conn_plan plan = { .endpoint = endpoint,
 		.tls = tls_of(v),
 		.known = &v->known,
@@ -322,6 +343,10 @@ start_question(struct voter *v)
 {
 	int64_t limit = v->cfg->connect_timeout_ms;
 
+	if (v->local != NULL) {
+		local_ask(v->local, v->lock, v->count, v->op, v->tag);
+		return 0;
+	}
 	if (v->current != NULL)
 		return send_question(v);
 	if (!uses_sentinel(v))
@@ -396,6 +421,8 @@ voter_abandon(struct voter *v, const struct lock *lock, enum lock_op op)
 	struct request request;
 	size_t i;
 
+	if (v->local != NULL)
+		local_give_up(v->local, lock);
 	lock_request(lock, op, &request);
 	/* Written, not waited for; if even that fails, the lease ends. */
 	for (i = 0; i < sizeof(conns) / sizeof(conns[0]); i++)

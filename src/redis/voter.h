@@ -26,22 +26,25 @@ enum voter_failure {
 	VOTER_BROKEN,		/* the connection broke, asked or idle */
 	VOTER_SILENT,		/* no answer in time: it may still come */
 	VOTER_LOGIN		/* the login was refused, and what was asked
-				   was executed all the same; still open */
+				   was executed all the same; still open.  Of
+				   local:, the lock's file is of no use */
 };
 
 struct voter_handlers {
 	/* As for conn.  After VOTER_SILENT the answer may still come. */
 	void	(*answer)(void *arg, enum lock_op op, int64_t sent_at,
 		    const struct reply *, bool deaf);
-	void	(*message)(void *arg, const char *text, size_t len);
+	void	(*message)(void *arg, const char *text, size_t len); /* or ""
+				   of local:, when the lock may be free */
 	/* The question was not answered, or an idle connection broke. */
 	void	(*failed)(void *arg, enum voter_failure,
 		    const struct fault *);
 };
 
-/* cfg outlives it.  NULL without memory. */
+/* cfg outlives it.  NULL and a fault without memory, or when the folder of
+ * local: is of no use. */
 struct voter *voter_new(struct loop *, const struct config *cfg,
-    const char *conn_name);
+    const char *conn_name, struct fault *);
 void voter_free(struct voter *);
 
 /* Whom to tell from now on; answers to earlier questions are dropped. */
@@ -66,6 +69,12 @@ void voter_ask(struct voter *, const struct lock *, enum lock_op op,
  */
 void voter_ask_each(struct voter *, const struct lock *locks, size_t count,
     enum lock_op op, int64_t limit_ms);
+
+/*
+ * The descriptor that keeps a lock of local: taken as long as any process has
+ * it open; -1 for servers.
+ */
+int voter_fd(const struct voter *);
 
 /* What has not come about, "... in time", of a question with no answer. */
 const char *voter_lacks(const struct voter *);

@@ -5,7 +5,6 @@
  */
 #include "top/environment.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +33,7 @@ environment_new(char *const *inherited, const struct environment *e)
 	const struct {
 		const char *name;
 		const char *value;
-	} ours[] = { { "KEY", e->key }, { "TOKEN", e->token },
+	} ours[] = { { "KEY", e->key }, { "TOKEN", e->locked ? e->token : "" },
 		{ "SLOT", e->slot }, { "FENCE", e->fence },
 		{ "SHARD", e->shard } };
 	size_t count = 0, room = 64, i, n = 0;

@@ -6,10 +6,14 @@
 #ifndef RLOCK_ENVIRONMENT_H
 #define RLOCK_ENVIRONMENT_H
 
+#include <stdbool.h>
+
 /* What the command is told, as text; "" for what this run has not. */
 struct environment {
 	const char	*key;
 	const char	*token;
+	bool		 locked;	/* else RLOCK_TOKEN is not set: there is
+					   no lock */
 	const char	*slot;
 	const char	*fence;
 	const char	*shard;

@@ -42,6 +42,17 @@ struct run {
 	int64_t acquired_at;
 };
 
+/* -1 where there is none, not when there was none left. */
+static int64_t
+margin_ms(const struct run *r)
+{
+	int64_t ms = lease_margin_ms(r->lease);
+
+	if (endpoint_is_serverless(&r->s->cfg->endpoint))
+		return -1;
+	return ms > 0 ? ms : 0;
+}
+
 static void
 over(struct run *r)
 {
@@ -49,7 +60,7 @@ over(struct run *r)
 	if (r->acquired_at != 0) {
 		r->outcome->hold_ms = clock_now() - r->acquired_at;
 		r->outcome->renewals = lease_renewals(r->lease);
-		r->outcome->margin_ms = lease_margin_ms(r->lease);
+		r->outcome->margin_ms = margin_ms(r);
 	}
 	if (lease_holder(r->lease)[0] != '\0')
 		token_describe(lease_holder(r->lease),
@@ -77,12 +88,11 @@ on_lease(void *arg, enum lease_event event, const struct fault *fault)
 
 	switch (event) {
 	case LEASE_RENEWED:
-		report_renewed(lease_points(r->lease).end_at - clock_now());
+		report_renewed(lease_left_ms(r->lease));
 		supervise_handle(&r->supervise, SUPERVISE_RENEWED);
 		return;
 	case LEASE_RETRYING:
-		report_renewal_failed(fault,
-		    lease_points(r->lease).end_at - clock_now());
+		report_renewal_failed(fault, lease_left_ms(r->lease));
 		return;
 	case LEASE_DOUBT:
 		supervise_handle(&r->supervise, SUPERVISE_DOUBT);
@@ -139,6 +149,7 @@ start_command(struct run *r)
 	const struct lock *lock = &r->s->lock;
 	struct environment words = { .key = cfg->given_key,
 		.token = lock->token,
+		.locked = cfg->endpoint.kind != ENDPOINT_NONE,
 		.slot = lock->slot[0] == '-' ? "" : lock->slot,
 		.fence = lock->fence_text };
 	char shard[16] = "";
@@ -267,7 +278,8 @@ run(const struct run_parts *parts, struct outcome *outcome)
 	wait_start(&r->wait);
 	/* While the server's answer is under way. */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* Linux 3.4 */
-	if (job_start_guard(&r->job, &outcome->fault) == -1)
+	if (job_start_guard(&r->job, voter_fd(r->s->voter), &outcome->fault) ==
+	    -1)
 		wait_fail(&r->wait);
 	loop_run(r->s->loop);
 	/* Who got the lock from us goes first: our end can wait. */

@@ -62,9 +62,8 @@ session_open(struct session *s, const struct config *cfg, struct fault *fault)
 	    lock_init(&s->lock, &spec, fault) == -1)
 		return -1;
 	session_connection_name(s->owner.host, s->owner.pid, name);
-	if ((s->voter = voter_new(s->loop, cfg, name)) == NULL)
-		return fault_set(fault, FAULT_SYSTEM, 0, "no memory");
-	return 0;
+	s->voter = voter_new(s->loop, cfg, name, fault);
+	return s->voter == NULL ? -1 : 0;
 }
 
 void

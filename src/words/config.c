@@ -42,6 +42,7 @@ config_init(struct config *cfg)
 	cfg->retry_max_ms = 1000;
 	cfg->conflict_status = 75;
 	cfg->on_lost = ON_LOST_KILL;
+	cfg->on_unreachable = UNREACHABLE_FAIL;
 	cfg->signal = SIGTERM;
 	cfg->kill_after_ms = 5 * 1000;
 	cfg->connect_timeout_ms = 2 * 1000;
@@ -302,6 +303,38 @@ complete_endpoint(struct config *cfg, struct fault *fault)
 	return check_tls(cfg, fault);
 }
 
+/* What takes a server. */
+static int
+check_local(const struct config *cfg, struct fault *fault)
+{
+	if (cfg->fence &&
+	    (cfg->on_unreachable == UNREACHABLE_RUN ||
+		cfg->on_unreachable == UNREACHABLE_LOCAL))
+		return usage(fault,
+		    "--fence and --on-unreachable run or local can't be given "
+		    "together: without the server there is no number");
+	if (cfg->endpoint.kind != ENDPOINT_LOCAL)
+		return 0;
+	if (cfg->verb != VERB_RUN && cfg->verb != VERB_STATUS &&
+	    cfg->verb != VERB_LIST)
+		return usage(fault,
+		    "local: is for commands, --status and --list: a lock of "
+		    "this host ends with the process that holds it");
+	if (cfg->fence)
+		return usage(fault,
+		    "--fence has no meaning with local: (its files, and the "
+		    "number with them, may be gone after a boot)");
+	if (cfg->replicas > 0)
+		return usage(fault,
+		    "--replicas has no meaning with local: (there is no "
+		    "server)");
+	if (cfg->password_file != NULL)
+		return usage(fault,
+		    "--password-file has no meaning with local: (there is no "
+		    "server)");
+	return 0;
+}
+
 int
 config_check(struct config *cfg, struct fault *fault)
 {
@@ -314,7 +347,22 @@ config_check(struct config *cfg, struct fault *fault)
 		return -1;
 	if (cfg->verb == VERB_RUN && check_command(cfg, fault) == -1)
 		return -1;
-	return complete_endpoint(cfg, fault);
+	if (complete_endpoint(cfg, fault) == -1)
+		return -1;
+	return check_local(cfg, fault);
+}
+
+int
+config_without_server(const struct config *cfg, struct config *copy,
+    struct fault *fault)
+{
+	*copy = *cfg;
+	copy->replicas = 0;
+	if (endpoint_parse("local:", &copy->endpoint, fault) == -1)
+		return -1;
+	if (cfg->on_unreachable == UNREACHABLE_RUN)
+		copy->endpoint.kind = ENDPOINT_NONE;
+	return 0;
 }
 
 void

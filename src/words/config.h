@@ -22,6 +22,10 @@
 
 enum config_on_lost { ON_LOST_KILL, ON_LOST_WARN, ON_LOST_PAUSE };
 
+enum config_unreachable {
+	UNREACHABLE_FAIL, UNREACHABLE_SKIP, UNREACHABLE_RUN, UNREACHABLE_LOCAL
+};
+
 enum config_verb {
 	VERB_RUN,
 	VERB_ACQUIRE, VERB_RENEW, VERB_RELEASE,	/* by a token */
@@ -58,6 +62,7 @@ struct config {
 	char		**command;	/* argv of the command, NULL-ended; with
 					   -c: /bin/sh, -c, STR */
 	enum config_on_lost on_lost;
+	enum config_unreachable on_unreachable;
 	int		 signal;
 	int64_t		 kill_after_ms;	/* 0: KILL at once */
 	int64_t		 max_run_ms;	/* 0: off */
@@ -99,6 +104,14 @@ int config_check(struct config *, struct fault *);
 
 /* Frees what config_check and endpoint_parse made; the rest is argv's. */
 void config_release(struct config *);
+
+/*
+ * What a run does without the server, as its on_unreachable says (run or
+ * local): a copy of cfg with another endpoint, whose strings are shared with
+ * cfg but for those of the endpoint.  0, or -1 and a fault.
+ */
+int config_without_server(const struct config *cfg, struct config *copy,
+    struct fault *);
 
 /*
  * How long before its last KILL a command is dealt with when the lock is in

@@ -18,6 +18,7 @@
 #define PORT_DEFAULT 6379
 #define SENTINEL_PORT_DEFAULT 26379
 #define PATH_LEN_MAX 107 /* sun_path of unix(7) less the NUL */
+#define LOCAL "local"	 /* alone goes without the two slashes */
 
 static const struct scheme {
 	const char *name;
@@ -31,6 +32,7 @@ static const struct scheme {
 	{ "redis+unix", true, false, ENDPOINT_UNIX },
 	{ "sentinel", true, false, ENDPOINT_SENTINEL },
 	{ "sentinels", true, true, ENDPOINT_SENTINEL },
+	{ LOCAL, true, false, ENDPOINT_LOCAL },
 	{ "cluster", false, false, ENDPOINT_TCP },
 	{ "clusters", false, true, ENDPOINT_TCP },
 };
@@ -46,10 +48,8 @@ unknown_scheme(const char *text, size_t len, struct fault *fault)
 {
 	static const char known[] =
 	    "known are redis://, rediss://, unix://, redis+unix://, "
-	    "sentinel://, sentinels:// and /PATH";
+	    "sentinel://, sentinels://, local: and /PATH";
 
-	if (strncasecmp(text, "local:", 6) == 0)
-		return usage(fault, "local: is not supported by this version");
 	if (*text == '\0')
 		return fault_set(fault, FAULT_USAGE, 0, "the URL is empty (%s)",
 		    known);
@@ -65,6 +65,7 @@ static int
 take_scheme(const char *text, struct endpoint *ep, struct span *rest,
     struct fault *fault)
 {
+	const char *colon;
 	size_t i, len;
 
 	if (*text == '/') {
@@ -76,9 +77,10 @@ take_scheme(const char *text, struct endpoint *ep, struct span *rest,
 	    "abcdefghijklmnopqrstuvwxyz"
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");
 	for (i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+		colon = schemes[i].kind == ENDPOINT_LOCAL ? ":" : "://";
 		if (strlen(schemes[i].name) != len ||
 		    strncasecmp(text, schemes[i].name, len) != 0 ||
-		    strncmp(text + len, "://", 3) != 0)
+		    strncmp(text + len, colon, strlen(colon)) != 0)
 			continue;
 		if (!schemes[i].supported)
 			return fault_set(fault, FAULT_USAGE, 0,
@@ -86,7 +88,7 @@ take_scheme(const char *text, struct endpoint *ep, struct span *rest,
 			    schemes[i].name);
 		ep->kind = schemes[i].kind;
 		ep->tls = schemes[i].tls;
-		*rest = span_of(text + len + 3);
+		*rest = span_of(text + len + strlen(colon));
 		return 0;
 	}
 	return unknown_scheme(text, len, fault);
@@ -203,6 +205,41 @@ parse_unix(struct endpoint *ep, struct span rest, struct fault *fault)
 	return url_set_query(ep, query, fault);
 }
 
+/* [DIR], from the root on: cron and a login are not in the same folder. */
+static int
+parse_local(struct endpoint *ep, struct span rest, struct fault *fault)
+{
+	if (rest.len == 0)
+		return 0;
+	if (rest.at[0] != '/')
+		return usage(fault,
+		    "the folder behind local: does not begin with '/' "
+		    "(local:/PATH, or local: for the host's own)");
+	if (span_find(rest, '?') != NULL)
+		return usage(fault,
+		    "local: takes no parameters (a '?' in the folder's name "
+		    "is written %3F)");
+	if ((ep->path = span_decode(rest)) == NULL)
+		return fault_set(fault, FAULT_SYSTEM, 0, "out of memory");
+	return 0;
+}
+
+static int
+parse_rest(struct endpoint *ep, struct span rest, struct fault *fault)
+{
+	switch (ep->kind) {
+	case ENDPOINT_UNIX:
+		return parse_unix(ep, rest, fault);
+	case ENDPOINT_LOCAL:
+		return parse_local(ep, rest, fault);
+	case ENDPOINT_TCP:
+	case ENDPOINT_SENTINEL:
+	case ENDPOINT_NONE:
+		break;
+	}
+	return parse_tcp(ep, rest, fault);
+}
+
 static int
 put_host(struct buf *out, const char *host, int port)
 {
@@ -217,6 +254,9 @@ put_shown(struct buf *out, const struct endpoint *ep)
 {
 	int i;
 
+	if (ep->kind == ENDPOINT_LOCAL)
+		return buf_printf(out, LOCAL ":%s",
+		    ep->path == NULL ? "" : ep->path);
 	if (ep->kind == ENDPOINT_UNIX) {
 		if (buf_printf(out, "unix://%s", ep->path) == -1)
 			return -1;
@@ -261,8 +301,7 @@ endpoint_parse(const char *text, struct endpoint *ep, struct fault *fault)
 	if (url_check_bytes(text, fault) == -1 ||
 	    take_scheme(text, ep, &rest, fault) == -1)
 		goto bad;
-	if ((ep->kind == ENDPOINT_UNIX ? parse_unix(ep, rest, fault) :
-					 parse_tcp(ep, rest, fault)) == -1)
+	if (parse_rest(ep, rest, fault) == -1)
 		goto bad;
 	if (ep->db == ENDPOINT_DB_UNSET)
 		ep->db = 0;
@@ -297,6 +336,12 @@ endpoint_release(struct endpoint *ep)
 	free(ep->path);
 	free(ep->shown);
 	memset(ep, 0, sizeof(*ep));
+}
+
+bool
+endpoint_is_serverless(const struct endpoint *ep)
+{
+	return ep->kind == ENDPOINT_LOCAL || ep->kind == ENDPOINT_NONE;
 }
 
 void

@@ -7,6 +7,7 @@
  *	unix://[USER[:PASSWORD]@]/PATH[?db=N]	(also redis+unix:// and /PATH)
  *	sentinel://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...]/NAME[/DB]
  *						(sentinels:// is TLS)
+ *	local:[DIR]				(no server: files of this host)
  *
  * USER and PASSWORD, those of the data servers, are percent-decoded; IPv6 in
  * brackets; query parameters db, user, password, and for sentinels name,
@@ -20,7 +21,9 @@
 #include "base/fault.h"
 
 enum endpoint_kind {
-	ENDPOINT_TCP, ENDPOINT_UNIX, ENDPOINT_SENTINEL
+	ENDPOINT_TCP, ENDPOINT_UNIX, ENDPOINT_SENTINEL,
+	ENDPOINT_LOCAL,		/* files of this host */
+	ENDPOINT_NONE		/* no lock at all; has no URL */
 };
 
 #define ENDPOINT_HOSTS_MAX 16
@@ -34,7 +37,8 @@ struct endpoint {
 	enum endpoint_kind	 kind;
 	char			*host;	/* TCP: name or address, no brackets */
 	int			 port;	/* TCP: 1 to 65535 */
-	char			*path;	/* unix: at most 107 bytes */
+	char			*path;	/* unix: at most 107 bytes; local: the
+					   folder, NULL: the host's */
 	char			*user;	/* NULL: the default user */
 	char			*password; /* NULL: none given */
 	int			 db;	/* 0 to INT_MAX */
@@ -54,6 +58,9 @@ struct endpoint {
 int endpoint_parse(const char *text, struct endpoint *, struct fault *);
 
 void endpoint_release(struct endpoint *);
+
+/* Is no server behind it: does what is held last without renewals? */
+bool endpoint_is_serverless(const struct endpoint *);
 
 /* Overwrite the secrets in text (a part of argv) with '*', in place. */
 void endpoint_scrub(char *text);

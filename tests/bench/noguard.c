@@ -14,10 +14,12 @@ guard_init(struct guard *g, struct fault *fault)
 }
 
 int
-guard_start(struct guard *g, const struct strays *children, struct fault *fault)
+guard_start(struct guard *g, const struct strays *children, int keep,
+    struct fault *fault)
 {
 	(void)g;
 	(void)children;
+	(void)keep;
 	(void)fault;
 	return 0;
 }

@@ -209,6 +209,15 @@ locks_itself() {
   rm ran
 }
 
+# Under the lock of this host: no key on the server.
+on_host() { # COMMAND
+  stand_in reconcile.sh 'rlock -u local: --status "$RLOCK_KEY" >>ran; exit 7'
+  try sh -c "$1"
+  is "$status $output $(head -1 ran)" '7  recon: held, exclusive'
+  rm ran
+  stand_in reconcile.sh "$NOTE_RUN; exit 7"
+}
+
 example() { # TEXT
   local text=$1
   case $text in
@@ -234,6 +243,10 @@ example() { # TEXT
     ;;
   *' --fence '*)
     fenced "$text"
+    return
+    ;;
+  *' -u local: '*)
+    on_host "$text"
     return
     ;;
   '[ '*)

@@ -97,6 +97,28 @@ tcp(void)
 }
 
 static void
+locals(void)
+{
+	struct endpoint ep;
+	struct fault fault;
+
+	CHECK_EQ(endpoint_parse("local:", &ep, &fault), 0);
+	CHECK_EQ(ep.kind, ENDPOINT_LOCAL);
+	CHECK(ep.path == NULL);
+	CHECK_STR(ep.shown, "local:");
+	CHECK(endpoint_is_serverless(&ep));
+	endpoint_release(&ep);
+	CHECK_EQ(endpoint_parse("LOCAL:/d/my%20%3flocks", &ep, &fault), 0);
+	CHECK_EQ(ep.kind, ENDPOINT_LOCAL);
+	CHECK_STR(ep.path, "/d/my ?locks");
+	CHECK_STR(ep.shown, "local:/d/my ?locks");
+	endpoint_release(&ep);
+	CHECK_EQ(endpoint_parse("redis://h", &ep, &fault), 0);
+	CHECK(!endpoint_is_serverless(&ep));
+	endpoint_release(&ep);
+}
+
+static void
 tls_and_sentinels(void)
 {
 	struct endpoint ep;
@@ -274,8 +296,11 @@ refused(void)
 		{ "sentinel://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q/m",
 		    "more than 16 hosts" },
 		{ "clusters://u:p@h,i", "clusters:// is not supported" },
-		{ "local:", "local: is not supported" },
-		{ "local:/d", "local: is not supported" },
+		{ "local", "no scheme" },
+		{ "local:d", "does not begin with '/'" },
+		{ "local:./d", "does not begin with '/'" },
+		{ "local:/d?db=1", "takes no parameters" },
+		{ "local:/d d", "%20" },
 		{ "redis://", "no host" },
 		{ "redis://:7", "no host" },
 		{ "redis:///0", "no host" },
@@ -483,6 +508,7 @@ main(void)
 {
 	CHECK_RUN(tcp);
 	CHECK_RUN(sockets);
+	CHECK_RUN(locals);
 	CHECK_RUN(tls_and_sentinels);
 	CHECK_RUN(path_length);
 	CHECK_RUN(refused);

@@ -230,12 +230,30 @@ look_at_odd_numbers(void)
 	CHECK_EQ(timing_look_ms(10, INT64_MAX, 100, 0, false), 5000);
 }
 
+/* Nobody but its holder ends a lock of the host. */
+static void
+without_server(void)
+{
+	struct config cfg = { .ttl_ms = 30000, .kill_after_ms = 5000 };
+	struct timing_lease lease = timing_lease_of(&cfg, 1000);
+
+	CHECK_EQ(lease.end_at, timing_lease(1000, 30000, 5000).end_at);
+	CHECK_EQ(lease.term_at, timing_lease(1000, 30000, 5000).term_at);
+	cfg.endpoint.kind = ENDPOINT_LOCAL;
+	lease = timing_lease_of(&cfg, 1000);
+	CHECK_EQ(lease.end_at, INT64_MAX);
+	CHECK_EQ(lease.kill_at, INT64_MAX);
+	CHECK_EQ(lease.term_at, INT64_MAX);
+	CHECK_EQ(lease.renew_at, 11000);
+}
+
 int
 main(void)
 {
 	CHECK_RUN(all_leases);
 	CHECK_RUN(manual);
 	CHECK_RUN(monotone);
+	CHECK_RUN(without_server);
 	CHECK_RUN(attempts);
 	CHECK_RUN(backoff);
 	CHECK_RUN(pauses);
