@@ -7,7 +7,7 @@ _rlock_flags='-x -e --exclusive -s --shared -n --nonblock --nb --nonblocking
   --tls-insecure -v --verbose -q --quiet -h --help -V --version'
 _rlock_valued='-k --key -t --ttl -j --slots -w --wait --timeout -r --retries
   --retry-delay --retry-max -E --conflict-exit-code --note --prefix --shard
-  -c --command --on-lost --signal --kill-after --max-run --min-hold --once
+  -c --command --on-lost --on-unreachable --signal --kill-after --max-run --min-hold --once
   --once-exit-code -u --url --connect-timeout --command-timeout --password-file
   --tls-cacert --tls-cert --tls-key --replicas --token --report --metrics --log'
 _rlock_verbs='--acquire --renew --release --status --list --break'
@@ -94,6 +94,7 @@ _rlock() {
     return
   fi
   case $want in
+  --on-unreachable) mapfile -t COMPREPLY < <(compgen -W 'fail skip run local' -- "$word") ;;
   --on-lost) mapfile -t COMPREPLY < <(compgen -W 'kill warn pause' -- "$word") ;;
   --signal)
     mapfile -t COMPREPLY < <(compgen -W \

@@ -139,9 +139,10 @@ trouble(struct waiter *w, const struct fault *fault)
 		give_up(w);
 		return;
 	}
-	if (w->patience.queued && !w->away) {
+	if (!w->away) {
 		w->away = true;
-		w->handlers->news(w->arg, WAITER_AWAY, fault);
+		w->handlers->news(w->arg,
+		    w->patience.queued ? WAITER_AWAY : WAITER_UNREACHED, fault);
 	}
 	w->state = STATE_PAUSING;
 	loop_timer_set(w->loop, &w->timer,
@@ -204,8 +205,7 @@ held(struct waiter *w, enum lock_op op, const struct answer *answer)
 static void
 ours(struct waiter *w, int64_t sent_at)
 {
-	struct timing_lease lease =
-	    timing_lease(sent_at, w->cfg->ttl_ms, config_grace_ms(w->cfg));
+	struct timing_lease lease = timing_lease_of(w->cfg, sent_at);
 	struct fault fault;
 
 	w->claim.unsure = true;

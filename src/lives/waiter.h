@@ -28,6 +28,7 @@ enum waiter_end {
 
 enum waiter_news {
 	WAITER_WAITS,		/* in line now, behind holder */
+	WAITER_UNREACHED,	/* no server yet: trying again */
 	WAITER_AWAY,		/* the server is away, the place is kept */
 	WAITER_BACK,		/* and is back */
 	WAITER_DEAF		/* not allowed to subscribe: polls */
@@ -38,7 +39,7 @@ struct waiter_handlers {
 	 * lease counts from there.  fault: for FAILED, else NULL. */
 	void	(*ended)(void *arg, enum waiter_end, int64_t sent_at,
 		    const struct fault *fault);
-	/* Each at its first time, and AWAY and BACK in turn. */
+	/* Each at its first time, and BACK after UNREACHED or AWAY. */
 	void	(*news)(void *arg, enum waiter_news,
 		    const struct fault *fault);
 };

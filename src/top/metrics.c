@@ -196,10 +196,10 @@ add_run(struct series *s, const char *key, const struct outcome *o, int status,
 		sizeof(wait_bounds) / sizeof(wait_bounds[0]), o->wait_ms) == -1)
 		return -1;
 	if (o->hold_ms >= 0 &&
-	    (observe(s, HOLD_BUCKET, key, hold_bounds,
-		 sizeof(hold_bounds) / sizeof(hold_bounds[0]),
-		 o->hold_ms) == -1 ||
-		set(s, MARGIN, key, o->margin_ms < 0 ? 0 : o->margin_ms) == -1))
+	    observe(s, HOLD_BUCKET, key, hold_bounds,
+		sizeof(hold_bounds) / sizeof(hold_bounds[0]), o->hold_ms) == -1)
+		return -1;
+	if (o->margin_ms >= 0 && set(s, MARGIN, key, o->margin_ms) == -1)
 		return -1;
 	if (o->kind == OUTCOME_RAN && status == 0 &&
 	    set(s, LAST_SUCCESS, key, now_ms) == -1)

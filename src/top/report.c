@@ -73,6 +73,33 @@ report_wait_over(void)
 }
 
 void
+report_unreached(const struct fault *fault)
+{
+	log_say(LOG_LEVEL_VERBOSE, "no lock yet: %s (trying again)",
+	    fault->text);
+}
+
+void
+report_without_server(struct fault *told, enum config_unreachable action)
+{
+	static const char *const done[] = { [UNREACHABLE_FAIL] = "",
+		[UNREACHABLE_SKIP] = "the command is not run",
+		[UNREACHABLE_RUN] = "the command runs WITHOUT THE LOCK",
+		[UNREACHABLE_LOCAL] =
+		    "the command runs under the lock of this host only" };
+	static const char *const words[] = { [UNREACHABLE_FAIL] = "fail",
+		[UNREACHABLE_SKIP] = "skip",
+		[UNREACHABLE_RUN] = "run",
+		[UNREACHABLE_LOCAL] = "local" };
+	struct log_event event = { LOG_EVENT("error") };
+	struct fault why = *told;
+
+	fault_set(told, why.code, 0, "%s (%s: --on-unreachable %s)", why.text,
+	    done[action], words[action]);
+	log_tell(LOG_LEVEL_NORMAL, &event, "%s", told->text);
+}
+
+void
 report_away(const struct fault *fault)
 {
 	log_say(LOG_LEVEL_NORMAL,
@@ -84,7 +111,7 @@ report_away(const struct fault *fault)
 void
 report_back(void)
 {
-	log_say(LOG_LEVEL_VERBOSE, "waiting: the server is back");
+	log_say(LOG_LEVEL_VERBOSE, "the server answers again");
 }
 
 void
@@ -302,6 +329,8 @@ report_outcome(const struct config *cfg, const struct outcome *o, int status)
 		break;
 	case OUTCOME_SKIPPED:
 		event.name = "skipped";
+		if (o->unreached) /* told */
+			break;
 		say_to_person(&event, o->fault.text, "");
 		break;
 	case OUTCOME_BUSY:

@@ -26,6 +26,13 @@ void report_waiting(const char *holder);
 void report_wait_line(const char *holder, int64_t wait_ms);
 void report_wait_over(void);
 
+/* No server yet, while there is time to try. */
+void report_unreached(const struct fault *);
+
+/* No server was to be had: what is done instead (not UNREACHABLE_FAIL).  The
+ * words are left in *told, for --report; they came with why it was not. */
+void report_without_server(struct fault *told, enum config_unreachable);
+
 /* The server is away while we wait; it is back. */
 void report_away(const struct fault *);
 void report_back(void);

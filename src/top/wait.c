@@ -58,6 +58,8 @@ on_ended(void *arg, enum waiter_end end, int64_t sent_at,
 		    sizeof(o->holder));
 	switch (end) {
 	case WAITER_ACQUIRED:
+		if (w->session->cfg->endpoint.kind == ENDPOINT_NONE)
+			break;
 		note_lock(w);
 		report_acquired(o->wait_ms, w->session->cfg->ttl_ms, o->fence);
 		break;
@@ -97,6 +99,9 @@ on_news(void *arg, enum waiter_news news, const struct fault *fault)
 		report_waiting(waiter_holder(w->waiter));
 		loop_timer_set(w->session->loop, &w->tick,
 		    clock_add(w->started_at, TICK_MS));
+		break;
+	case WAITER_UNREACHED:
+		report_unreached(fault);
 		break;
 	case WAITER_AWAY:
 		report_away(fault);

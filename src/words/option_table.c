@@ -26,6 +26,10 @@
 /* In the order of enum config_on_lost. */
 static const char *const on_lost_choices[] = { "kill", "warn", "pause", NULL };
 
+/* In the order of enum config_unreachable. */
+static const char *const unreachable_choices[] = { "fail", "skip", "run",
+	"local", NULL };
+
 static const char *const log_choices[] = { "text", "json", NULL };
 
 const struct option_def option_table[OPTION_ROWS] = {
@@ -101,6 +105,10 @@ const struct option_def option_table[OPTION_ROWS] = {
 	{ GROUP_COMMAND, "", { "kill-after" }, "DUR",
 	    KIND_DURATION, AT(kill_after_ms), 0, 0,
 	    .help = "KILL follows this long after it (5s)" },
+	{ GROUP_COMMAND, "", { "on-unreachable" }, "ACTION",
+	    KIND_CHOICE, AT(on_unreachable), 0, 0,
+	    .choices = unreachable_choices,
+	    .help = "when no server is: fail, skip, run, local (fail)" },
 	{ GROUP_COMMAND, "", { "max-run" }, "DUR",
 	    KIND_DURATION, AT(max_run_ms), 0, 0,
 	    .help = "stop the command after DUR, status 124; 0 is off" },

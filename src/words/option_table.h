@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OPTION_ROWS	48
+#define OPTION_ROWS	49
 #define OPTION_NAMES	3	/* at most, for one option */
 #define OPTION_LETTERS	2
 
@@ -37,7 +37,7 @@ struct option_def {
 	size_t			 offset;	/* in struct config */
 	size_t			 size;		/* of that field */
 	int64_t			 min, max;
-	const char *const	*choices;	/* two, and NULL */
+	const char *const	*choices;	/* two to four, and NULL */
 	const char		*help;		/* one line, default in () */
 	const char		*env;		/* read if it is not given */
 	unsigned int		 verbs;		/* bit n: it has a meaning with

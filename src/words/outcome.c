@@ -88,7 +88,7 @@ outcome_exit_status(const struct outcome *outcome, const struct config *cfg)
 	case OUTCOME_RAN:
 		return status_of_command(outcome);
 	case OUTCOME_SKIPPED:
-		return cfg->once_status;
+		return outcome->unreached ? 0 : cfg->once_status;
 	case OUTCOME_BUSY:
 		return cfg->conflict_status;
 	case OUTCOME_LOST:

@@ -13,7 +13,7 @@
 
 enum outcome_kind {
 	OUTCOME_RAN,		/* under the lock, all the way */
-	OUTCOME_SKIPPED,	/* done before: --once */
+	OUTCOME_SKIPPED,	/* done before: --once; or unreached */
 	OUTCOME_BUSY,		/* not obtained: somebody holds it */
 	OUTCOME_LOST,		/* lost while the command ran */
 	OUTCOME_UNAVAILABLE,	/* no server that answers */
@@ -28,6 +28,8 @@ struct outcome {
 	int	 status;	/* RAN, LOST: of the command, 0 to 255 */
 	int	 signal;	/* RAN, LOST: that ended the command;
 				   INTERRUPTED: that ended the wait; else 0 */
+	bool	 unreached;	/* no server was to be had, and none needed:
+				   --on-unreachable */
 	bool	 by_key;	/* RAN: it died of a key at the terminal */
 	struct fault fault;	/* why, where there is a why */
 	/* for the report */
