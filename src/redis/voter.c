@@ -22,6 +22,7 @@ _Static_assert(VOTER_BATCH_MAX <= CONN_PENDING_MAX, "what conn_send takes");
 struct voter {
 	struct loop *loop;
 	const struct config *cfg;
+	const struct endpoint *endpoint;
 	char *conn_name;
 	const struct voter_handlers *handlers;
 	void *arg;
@@ -61,7 +62,7 @@ fail(struct voter *v, enum voter_failure why, const struct fault *fault)
 static bool
 uses_sentinel(const struct voter *v)
 {
-	return v->cfg->endpoint.kind == ENDPOINT_SENTINEL;
+	return v->endpoint->kind == ENDPOINT_SENTINEL;
 }
 
 /* Also from inside a script, before Redis 7. */
@@ -83,7 +84,7 @@ on_answer(void *arg, struct conn *c, uint32_t tag, int64_t sent_at,
 	if (uses_sentinel(v) && is_readonly(reply_error(reply))) {
 		/* It was the primary: whoever is now, is to be asked for. */
 		fault_set(&fault, FAULT_UNAVAILABLE, 0,
-		    "%s: not the primary any more", v->cfg->endpoint.shown);
+		    "%s: not the primary any more", v->endpoint->shown);
 		voter_drop(v);
 		fail(v, VOTER_UNREACHED, &fault);
 		return;
@@ -135,7 +136,7 @@ on_login(void *arg, struct conn *c, const struct fault *fault)
 static const char *
 hint(const struct voter *v, bool sent)
 {
-	const struct endpoint *e = &v->cfg->endpoint;
+	const struct endpoint *e = v->endpoint;
 
 	if (v->reached || e->tls || uses_sentinel(v))
 		return "";
@@ -158,7 +159,7 @@ on_down(void *arg, struct conn *c, const struct fault *fault)
 		return;
 	}
 	v->current = NULL;
-	fault_set(&copy, fault->code, 0, "%s: %s%s", v->cfg->endpoint.shown,
+	fault_set(&copy, fault->code, 0, "%s: %s%s", v->endpoint->shown,
 	    fault->text, hint(v, sent));
 	fail(v, sent ? VOTER_BROKEN : VOTER_UNREACHED, &copy);
 }
@@ -177,8 +178,8 @@ on_timer(void *arg)
 	}
 	/* The next one is tried beside it; its answer would still count. */
 	sent = voter_has_sent(v);
-	fault_set(&fault, FAULT_UNAVAILABLE, 0, "%s: %s",
-	    v->cfg->endpoint.shown, voter_lacks(v));
+	fault_set(&fault, FAULT_UNAVAILABLE, 0, "%s: %s", v->endpoint->shown,
+	    voter_lacks(v));
 	sentinel_cancel(v->sentinel);
 	v->sentinel = NULL;
 	conn_free(v->old);
@@ -209,8 +210,8 @@ static const struct conn_handlers handlers = { .answer = on_answer,
 	.down = on_down };
 
 struct voter *
-voter_new(struct loop *loop, const struct config *cfg, const char *conn_name,
-    struct fault *fault)
+voter_new(struct loop *loop, const struct config *cfg,
+    const struct endpoint *endpoint, const char *conn_name, struct fault *fault)
 {
 	struct voter *v = calloc(1, sizeof(*v));
 
@@ -221,11 +222,12 @@ voter_new(struct loop *loop, const struct config *cfg, const char *conn_name,
 	}
 	v->loop = loop;
 	v->cfg = cfg;
+	v->endpoint = endpoint;
 	v->first_tag = 1;
 	loop_timer_init(&v->timer, on_timer, v);
-	if (!endpoint_is_serverless(&cfg->endpoint))
+	if (!endpoint_is_serverless(endpoint))
 		return v;
-	v->local = local_new(loop, &cfg->endpoint, &handlers, v, fault);
+	v->local = local_new(loop, endpoint, &handlers, v, fault);
 	v->logged_in = true;
 	if (v->local != NULL)
 		return v;
@@ -271,7 +273,7 @@ voter_set_owner(struct voter *v, const struct voter_handlers *owner, void *arg)
 static const struct tls_options *
 tls_of(const struct voter *v)
 {
-	return v->cfg->endpoint.tls ? &v->cfg->tls : NULL;
+	return v->endpoint->tls ? &v->cfg->tls : NULL;
 }
 
 /* -1 and v->start_fault when it can't even begin. */
@@ -318,14 +320,14 @@ on_primary(void *arg, const char *host, int port, const struct fault *why)
 
 	v->sentinel = NULL;
 	if (why != NULL) {
-		fault_set(&fault, why->code, 0, "%s: %s",
-		    v->cfg->endpoint.shown, why->text);
+		fault_set(&fault, why->code, 0, "%s: %s", v->endpoint->shown,
+		    why->text);
 		fail(v, VOTER_UNREACHED, &fault);
 		return;
 	}
 	free(v->primary_host);
 	v->known.count = 0;
-	*p = v->cfg->endpoint;
+	*p = *v->endpoint;
 	p->kind = ENDPOINT_TCP;
 	p->host = v->primary_host = strdup(host);
 	p->port = port;
@@ -350,14 +352,12 @@ start_question(struct voter *v)
 	if (v->current != NULL)
 		return send_question(v);
 	if (!uses_sentinel(v))
-		return connect_to(v, &v->cfg->endpoint) == -1 ?
-		    -1 :
-		    send_question(v);
+		return connect_to(v, v->endpoint) == -1 ? -1 : send_question(v);
 	if (v->sentinel == NULL)
-		v->sentinel = sentinel_ask(v->loop, &v->cfg->endpoint,
-		    tls_of(v), v->conn_name,
-		    limit < SENTINEL_MAX_MS ? limit : SENTINEL_MAX_MS,
-		    on_primary, v, &v->start_fault);
+		v->sentinel =
+		    sentinel_ask(v->loop, v->endpoint, tls_of(v), v->conn_name,
+			limit < SENTINEL_MAX_MS ? limit : SENTINEL_MAX_MS,
+			on_primary, v, &v->start_fault);
 	return v->sentinel == NULL ? -1 : 0;
 }
 

@@ -41,10 +41,11 @@ struct voter_handlers {
 		    const struct fault *);
 };
 
-/* cfg outlives it.  NULL and a fault without memory, or when the folder of
- * local: is of no use. */
+/* cfg and endpoint, which of it all says where, outlive it.  NULL and a fault
+ * without memory, or when the folder of local: is of no use. */
 struct voter *voter_new(struct loop *, const struct config *cfg,
-    const char *conn_name, struct fault *);
+    const struct endpoint *endpoint, const char *conn_name,
+    struct fault *);
 void voter_free(struct voter *);
 
 /* Whom to tell from now on; answers to earlier questions are dropped. */

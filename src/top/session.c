@@ -62,7 +62,7 @@ session_open(struct session *s, const struct config *cfg, struct fault *fault)
 	    lock_init(&s->lock, &spec, fault) == -1)
 		return -1;
 	session_connection_name(s->owner.host, s->owner.pid, name);
-	s->voter = voter_new(s->loop, cfg, name, fault);
+	s->voter = voter_new(s->loop, cfg, &cfg->endpoint, name, fault);
 	return s->voter == NULL ? -1 : 0;
 }
 
