@@ -37,7 +37,7 @@ local m=held(tok,ARGV[4])
 if once=='1' and call('EXISTS',D)==1 then
   local changed=call('ZREM',Q,e)==1 or m
   if m then drop(m,tok,0) end
-  serve(nil,changed)
+  serve_all(changed)
   return {3,call('GET',D)}
 end
 if m then
@@ -106,6 +106,7 @@ if type(aged)=='table' then
   return aged
 end
 local slot,_,more=serve(e,false)
+if slot and more then serve_all(true) end
 if slot then return ours(slot) end
 -- The first in line counts as a holder does, now that the dead ones are out.
 no=not more and clash(kind or (parse(call('ZRANGE',Q,0,0)[1] or '')))

@@ -24,9 +24,5 @@ else
 end
 call('DEL',L,H)
 kind=false
-for _=1,100 do
-  local _,refused,more=serve(nil,true)
-  if refused then out[2]=1 end
-  if not more then break end
-end
+if serve_all(true) then out[2]=1 end
 return out

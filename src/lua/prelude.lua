@@ -235,6 +235,18 @@ local function serve(me,changed)
     end
     changed=true
   end
-  return mine,false,true
+  -- Should the caller be killed before it asks again, the next one goes on.
+  local e=call('ZRANGE',Q,0,0)[1]
+  local _,_,_,tok=parse(e or '')
+  if tok and e~=me then redis.pcall('PUBLISH',channel(tok),'first:0') end
+  return mine,false,e~=nil
+end
+-- The same without me, step by step, to the end.
+local function serve_all(changed)
+  for _=1,100 do
+    local _,refused,more=serve(nil,changed)
+    if refused or not more then return refused end
+    changed=true
+  end
 end
 load()

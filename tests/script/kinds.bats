@@ -433,3 +433,43 @@ _granted() { heard "$1" | grep -q grant; }
     r config set maxmemory 0 >/dev/null
   done
 }
+
+# crowd KIND COUNT [ONCE]: so many in the queue, from number 1000 on, of whom one
+# client hears all the channels.
+crowd() {
+  r eval 'for i = 0, ARGV[2] - 1 do redis.call("ZADD", KEYS[1], 1000 + i, string.format(
+    "%s:60000:%s:rlock:1:%032x:host:user:%d:0:", ARGV[1], ARGV[3], ARGV[4] * 1000000 + 1000 + i, 1000 + i)) end' \
+    1 "$Q" "$1" "$2" "${3:-0}" "${BATS_TEST_NUMBER:-0}" >/dev/null
+  local i channels=()
+  for ((i = 0; i < $2; i++)); do channels+=("$(channel "$(token $((1000 + i)))")"); done
+  r subscribe "${channels[@]}" >"$REDIS_DIR/crowd" 2>&1 </dev/null 3>&- &
+  EARS+=($!)
+  wait_until 10 _hears_all "${channels[-1]}"
+}
+
+_hears_all() { [[ $(r pubsub numsub "$1" | tail -1) == 1 ]]; }
+
+@test "who is let in first serves all behind, also beyond one step" {
+  crowd s0 1005
+  KIND=s0 hear "$A"
+  like "$(KIND=s0 join "$A" 10000 5)" '0 *'
+  is "$(r zcard "$L") $(r zcard "$Q")" '1006 0'
+}
+
+@test "who asks when it is done tells all who wait for that, also beyond one step" {
+  r set "$D" "1 2 $C" px 60000 >/dev/null
+  crowd x0 1005 1
+  ONCE=1 ask "$A" >/dev/null
+  is "$(r zcard "$Q")" 0
+}
+
+@test "a step that is not the last tells the next one to go on" {
+  take "$A"
+  hear "$B"
+  join "$B" 10000 5000 >/dev/null
+  r eval 'for i = 1, 1000 do redis.call("ZADD", KEYS[1], i,
+    string.format("x0:1:0:rlock:1:%032x:h:u:1:0:", i)) end' 1 "$Q" >/dev/null
+  # Asked once, and not again: who released was killed.
+  is "$(release "$A")" '9 0'
+  hears "$B" first:0
+}
