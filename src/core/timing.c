@@ -56,6 +56,12 @@ timing_release_ms(int64_t ttl_ms, int64_t command_timeout_ms)
 }
 
 int64_t
+timing_vote_ms(int64_t ttl_ms)
+{
+	return min(max(ttl_ms / 20, 50), 1000);
+}
+
+int64_t
 timing_backoff_ms(int64_t first_ms, int64_t max_ms, int64_t n)
 {
 	int64_t pause = first_ms;

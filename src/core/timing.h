@@ -41,6 +41,10 @@ int64_t timing_attempt_ms(int64_t ttl_ms, int64_t command_timeout_ms);
  * should a middlebox have dropped an idle connection. */
 int64_t timing_release_ms(int64_t ttl_ms, int64_t command_timeout_ms);
 
+/* How long one of several servers may take to vote: TTL/20, at least 50 ms, at
+ * most 1 s. */
+int64_t timing_vote_ms(int64_t ttl_ms);
+
 /* The pause before attempt n + 1 at a renewal, n >= 1: min(50 ms, TTL/20),
  * doubled up to TTL/10. */
 int64_t timing_renew_pause_ms(int64_t ttl_ms, int64_t n);

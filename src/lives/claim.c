@@ -17,11 +17,11 @@ fresh_token(struct claim *c, struct fault *fault)
 }
 
 int
-claim_init(struct claim *c, const struct config *cfg, struct voter *voter,
+claim_init(struct claim *c, const struct config *cfg, struct quorum *quorum,
     struct lock *lock, const struct token_owner *owner, struct fault *fault)
 {
 	*c = (struct claim) {
-		.cfg = cfg, .voter = voter, .lock = lock, .owner = owner
+		.cfg = cfg, .quorum = quorum, .lock = lock, .owner = owner
 	};
 	return fresh_token(c, fault);
 }
@@ -29,9 +29,10 @@ claim_init(struct claim *c, const struct config *cfg, struct voter *voter,
 enum lock_op
 claim_full_op(const struct claim *c, const struct patience *patience)
 {
-	return patience_one_try(patience) ? LOCK_ASK :
-	    c->deaf			  ? LOCK_QUEUE :
-					    LOCK_JOIN;
+	/* Independent servers have no common order. */
+	if (patience_one_try(patience) || c->cfg->servers > 1)
+		return LOCK_ASK;
+	return c->deaf ? LOCK_QUEUE : LOCK_JOIN;
 }
 
 enum lock_op
@@ -46,14 +47,14 @@ void
 claim_ask(struct claim *c, enum lock_op op)
 {
 	c->tried = true;
-	voter_ask(c->voter, c->lock, op, c->cfg->command_timeout_ms, false);
+	quorum_ask(c->quorum, c->lock, op, c->cfg->command_timeout_ms, false);
 	lock_asked(c->lock);
 }
 
 bool
 claim_is_known(const struct claim *c, bool asking)
 {
-	return c->unsure || (asking && voter_has_sent(c->voter));
+	return c->unsure || (asking && quorum_has_sent(c->quorum));
 }
 
 void
@@ -62,7 +63,7 @@ claim_failed(struct claim *c, enum voter_failure why)
 	switch (why) {
 	case VOTER_UNREACHED:
 		/* Nothing was sent, and nothing shall be. */
-		voter_drop(c->voter);
+		quorum_drop(c->quorum);
 		break;
 	case VOTER_BROKEN:
 		c->unsure = true;
@@ -72,7 +73,7 @@ claim_failed(struct claim *c, enum voter_failure why)
 		c->unsure = true;
 		break;
 	case VOTER_SILENT:
-		voter_abandon(c->voter, c->lock, LOCK_RELEASE);
+		quorum_abandon(c->quorum, c->lock, LOCK_RELEASE);
 		c->unsure = c->stale = true;
 		break;
 	}
@@ -81,7 +82,7 @@ claim_failed(struct claim *c, enum voter_failure why)
 void
 claim_clean(struct claim *c)
 {
-	voter_ask(c->voter, c->lock, LOCK_RELEASE, c->cfg->command_timeout_ms,
+	quorum_ask(c->quorum, c->lock, LOCK_RELEASE, c->cfg->command_timeout_ms,
 	    false);
 }
 
@@ -94,7 +95,7 @@ claim_cleaned(struct claim *c, struct fault *fault)
 void
 claim_give_back(struct claim *c, int64_t limit_ms)
 {
-	voter_ask(c->voter, c->lock, LOCK_RELEASE, limit_ms, true);
+	quorum_ask(c->quorum, c->lock, LOCK_RELEASE, limit_ms, true);
 }
 
 bool

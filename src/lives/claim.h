@@ -19,12 +19,12 @@
 #include "base/token.h"
 #include "core/lock.h"
 #include "core/patience.h"
-#include "redis/voter.h"
+#include "redis/quorum.h"
 #include "words/config.h"
 
 struct claim {
 	const struct config		*cfg;
-	struct voter			*voter;
+	struct quorum			*quorum;
 	struct lock			*lock;
 	const struct token_owner	*owner;
 	bool	 tried;		/* the token was sent in an acquire */
@@ -35,7 +35,7 @@ struct claim {
 
 /* All pointers outlive it; makes the first token.  -1 and a FAULT_SYSTEM
  * without randomness. */
-int claim_init(struct claim *, const struct config *, struct voter *,
+int claim_init(struct claim *, const struct config *, struct quorum *,
     struct lock *, const struct token_owner *, struct fault *);
 
 /* How to ask for a place in line, or only once; and before anything was asked:
@@ -62,7 +62,7 @@ int claim_cleaned(struct claim *, struct fault *);
 
 /*
  * Give up: leave the queue, give back a grant.  Written at once, on the same
- * connection behind what is under way; the voter tells within limit_ms.
+ * connection behind what is under way; the quorum tells within limit_ms.
  */
 void claim_give_back(struct claim *, int64_t limit_ms);
 

@@ -12,7 +12,7 @@
 struct errand {
 	struct loop *loop;
 	const struct config *cfg;
-	struct voter *voter;
+	struct quorum *quorum;
 	const struct lock *lock; /* the next to be answered */
 	size_t count;		 /* from there on */
 	enum lock_op op;
@@ -31,7 +31,7 @@ over(struct errand *e, int status)
 {
 	e->status = status;
 	loop_timer_clear(e->loop, &e->again);
-	voter_cancel(e->voter);
+	quorum_cancel(e->quorum);
 	loop_stop(e->loop);
 }
 
@@ -40,7 +40,7 @@ ask(void *arg)
 {
 	struct errand *e = arg;
 
-	voter_ask_each(e->voter, e->lock, e->count, e->op,
+	quorum_ask_each(e->quorum, e->lock, e->count, e->op,
 	    e->cfg->command_timeout_ms);
 }
 
@@ -83,7 +83,7 @@ on_answer(void *arg, enum lock_op op, int64_t sent_at,
 	else if (error != NULL && refusal_of(error, e->fault) == REFUSAL_AWAY) {
 		/* What else is under way there would crowd the next try. */
 		if (e->count > 1)
-			voter_drop(e->voter);
+			quorum_drop(e->quorum);
 		try_later(e);
 	} else
 		over(e, -1);
@@ -104,7 +104,7 @@ on_failed(void *arg, enum voter_failure why, const struct fault *fault)
 	struct errand *e = arg;
 
 	*e->fault = *fault;
-	voter_drop(e->voter);
+	quorum_drop(e->quorum);
 	if (why == VOTER_LOGIN && fault->code != FAULT_UNAVAILABLE)
 		over(e, -1);
 	else if (e->op == LOCK_BREAK &&
@@ -129,17 +129,17 @@ on_signal(void *arg, const struct signalfd_siginfo *info)
 }
 
 int
-errand_run(struct loop *loop, const struct config *cfg, struct voter *voter,
+errand_run(struct loop *loop, const struct config *cfg, struct quorum *quorum,
     const struct lock *lock, enum lock_op op, errand_fn fn, void *arg,
     int *signal, struct fault *fault)
 {
-	return errand_run_each(loop, cfg, voter, lock, 1, op, fn, arg, signal,
+	return errand_run_each(loop, cfg, quorum, lock, 1, op, fn, arg, signal,
 	    fault);
 }
 
 int
 errand_run_each(struct loop *loop, const struct config *cfg,
-    struct voter *voter, const struct lock *locks, size_t count,
+    struct quorum *quorum, const struct lock *locks, size_t count,
     enum lock_op op, errand_fn fn, void *arg, int *signal, struct fault *fault)
 {
 	static const struct voter_handlers handlers = {
@@ -147,7 +147,7 @@ errand_run_each(struct loop *loop, const struct config *cfg,
 	};
 	struct errand e = { .loop = loop,
 		.cfg = cfg,
-		.voter = voter,
+		.quorum = quorum,
 		.lock = locks,
 		.count = count,
 		.op = op,
@@ -159,7 +159,7 @@ errand_run_each(struct loop *loop, const struct config *cfg,
 	e.deadline = clock_add(clock_now(), cfg->connect_timeout_ms);
 	loop_timer_init(&e.again, ask, &e);
 	loop_on_signal(loop, on_signal, &e);
-	voter_set_owner(voter, &handlers, &e);
+	quorum_set_owner(quorum, &handlers, &e);
 	ask(&e);
 	loop_run(loop);
 	*signal = e.signal;

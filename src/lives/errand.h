@@ -10,7 +10,7 @@
 #include "core/lock.h"
 #include "core/reply.h"
 #include "loop/loop.h"
-#include "redis/voter.h"
+#include "redis/quorum.h"
 #include "words/config.h"
 
 /* What to do with the reply; 0, or -1 and a fault when it is of no use. */
@@ -24,7 +24,7 @@ typedef int (*errand_fn)(void *arg, const struct reply *, struct fault *);
  * not, and is not when its answer is lost.
  * 0 or -1 as fn says, or -1 and a fault; *signal is what ended it, or 0.
  */
-int errand_run(struct loop *, const struct config *, struct voter *,
+int errand_run(struct loop *, const struct config *, struct quorum *,
     const struct lock *, enum lock_op op, errand_fn fn, void *arg,
     int *signal, struct fault *);
 
@@ -33,7 +33,7 @@ int errand_run(struct loop *, const struct config *, struct voter *,
  * in their order, until it says -1.  What a broken connection left open is
  * asked again.
  */
-int errand_run_each(struct loop *, const struct config *, struct voter *,
+int errand_run_each(struct loop *, const struct config *, struct quorum *,
     const struct lock *locks, size_t count, enum lock_op op, errand_fn fn,
     void *arg, int *signal, struct fault *);
 

@@ -21,7 +21,7 @@ enum state {
 struct lease {
 	struct loop *loop;
 	const struct config *cfg;
-	struct voter *voter;
+	struct quorum *quorum;
 	struct lock *lock;
 	lease_fn fn;
 	void *arg;
@@ -85,7 +85,7 @@ static void
 stop(struct lease *l, enum lease_event event)
 {
 	clear_timers(l);
-	voter_cancel(l->voter);
+	quorum_cancel(l->quorum);
 	l->state = STATE_OVER;
 	l->end = event;
 }
@@ -157,7 +157,7 @@ read_renewal(struct lease *l, int64_t sent_at, const struct answer *answer)
 static void
 ask_release(struct lease *l)
 {
-	voter_ask(l->voter, l->lock, l->op,
+	quorum_ask(l->quorum, l->lock, l->op,
 	    timing_release_ms(l->cfg->ttl_ms, l->cfg->command_timeout_ms),
 	    true);
 }
@@ -226,7 +226,7 @@ on_failed(void *arg, enum voter_failure why, const struct fault *fault)
 	/* What is sent there would run as another user, or in another
 	   database, and "not there" would look like a loss. */
 	if (why == VOTER_LOGIN)
-		voter_drop(l->voter);
+		quorum_drop(l->quorum);
 	if (l->state == STATE_HELD) {
 		/* After a restart of the server somebody else may take the
 		   lock next: be there first. */
@@ -250,7 +250,7 @@ on_next(void *arg)
 	switch (l->state) {
 	case STATE_HELD:
 		/* If it fails, what comes then sets the timer again. */
-		voter_ask(l->voter, l->lock, LOCK_RENEW, attempt_ms(l), true);
+		quorum_ask(l->quorum, l->lock, LOCK_RENEW, attempt_ms(l), true);
 		break;
 	case STATE_RELEASING:
 		ask_release(l);
@@ -286,7 +286,7 @@ on_limit(void *arg)
 }
 
 struct lease *
-lease_new(struct loop *loop, const struct config *cfg, struct voter *voter,
+lease_new(struct loop *loop, const struct config *cfg, struct quorum *quorum,
     struct lock *lock, lease_fn fn, void *arg)
 {
 	struct lease *l = calloc(1, sizeof(*l));
@@ -295,7 +295,7 @@ lease_new(struct loop *loop, const struct config *cfg, struct voter *voter,
 		return NULL;
 	l->loop = loop;
 	l->cfg = cfg;
-	l->voter = voter;
+	l->quorum = quorum;
 	l->lock = lock;
 	l->fn = fn;
 	l->arg = arg;
@@ -314,7 +314,7 @@ lease_hold(struct lease *l, int64_t sent_at)
 		.answer = on_answer, .message = on_message, .failed = on_failed
 	};
 
-	voter_set_owner(l->voter, &handlers, l);
+	quorum_set_owner(l->quorum, &handlers, l);
 	set_points(l, sent_at);
 	l->margin_ms = lease_left_ms(l);
 }
@@ -342,7 +342,7 @@ lease_give_back(struct lease *l, const struct lock_terms *terms)
 
 	note_margin(l);
 	clear_timers(l);
-	voter_cancel(l->voter);
+	quorum_cancel(l->quorum);
 	l->failures = 0;
 	if (l->state == STATE_LOST || now >= l->points.end_at) {
 		end_soon(l, LEASE_FOUND_LOST);
@@ -366,7 +366,7 @@ lease_abandon(struct lease *l)
 		return;
 	/* The full one, whatever the answer to the fast one would have been;
 	   written, not waited for. */
-	voter_abandon(l->voter, l->lock, LOCK_RELEASE);
+	quorum_abandon(l->quorum, l->lock, LOCK_RELEASE);
 	end_soon(l, LEASE_STUCK);
 }
 

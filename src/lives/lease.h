@@ -18,7 +18,7 @@
 #include "core/lock.h"
 #include "core/timing.h"
 #include "loop/loop.h"
-#include "redis/voter.h"
+#include "redis/quorum.h"
 #include "words/config.h"
 
 struct lease;
@@ -46,7 +46,7 @@ typedef void (*lease_fn)(void *arg, enum lease_event,
  * only.  NULL without memory: later it needs none.
  */
 struct lease *lease_new(struct loop *, const struct config *,
-    struct voter *, struct lock *, lease_fn fn, void *arg);
+    struct quorum *, struct lock *, lease_fn fn, void *arg);
 void lease_free(struct lease *);
 
 /* Hold it, from a proof that was sent at sent_at. */

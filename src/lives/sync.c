@@ -11,7 +11,7 @@
 static void
 ask(struct sync *s, enum lock_op op)
 {
-	voter_ask(s->voter, s->lock, op,
+	quorum_ask(s->quorum, s->lock, op,
 	    timing_attempt_ms(s->cfg->ttl_ms, s->cfg->command_timeout_ms),
 	    true);
 }
@@ -94,7 +94,7 @@ on_failed(void *arg, enum voter_failure why, const struct fault *fault)
 }
 
 void
-sync_start(struct sync *s, const struct config *cfg, struct voter *voter,
+sync_start(struct sync *s, const struct config *cfg, struct quorum *quorum,
     struct lock *lock, sync_fn fn, void *arg)
 {
 	static const struct voter_handlers handlers = {
@@ -102,8 +102,8 @@ sync_start(struct sync *s, const struct config *cfg, struct voter *voter,
 	};
 
 	*s = (struct sync) {
-		.cfg = cfg, .voter = voter, .lock = lock, .fn = fn, .arg = arg
+		.cfg = cfg, .quorum = quorum, .lock = lock, .fn = fn, .arg = arg
 	};
-	voter_set_owner(voter, &handlers, s);
+	quorum_set_owner(quorum, &handlers, s);
 	ask(s, LOCK_RENEW);
 }

@@ -8,7 +8,7 @@
 
 #include "base/fault.h"
 #include "core/lock.h"
-#include "redis/voter.h"
+#include "redis/quorum.h"
 #include "words/config.h"
 
 /* fault: NULL when they have it. */
@@ -16,7 +16,7 @@ typedef void (*sync_fn)(void *arg, const struct fault *fault);
 
 struct sync {
 	const struct config	*cfg;
-	struct voter		*voter;
+	struct quorum		*quorum;
 	struct lock		*lock;
 	sync_fn			 fn;
 	void			*arg;
@@ -26,7 +26,7 @@ struct sync {
  * Start; fn is called once, from the loop, within twice min(--command-timeout,
  * TTL/6).  All pointers outlive it.
  */
-void sync_start(struct sync *, const struct config *, struct voter *,
+void sync_start(struct sync *, const struct config *, struct quorum *,
     struct lock *, sync_fn fn, void *arg);
 
 #endif

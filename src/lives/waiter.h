@@ -13,7 +13,7 @@
 #include "base/token.h"
 #include "core/lock.h"
 #include "loop/loop.h"
-#include "redis/voter.h"
+#include "redis/quorum.h"
 #include "words/config.h"
 
 struct waiter;
@@ -50,7 +50,7 @@ struct waiter_handlers {
  * fault without memory or randomness.
  */
 struct waiter *waiter_new(struct loop *, const struct config *,
-    struct voter *, struct lock *, const struct token_owner *,
+    struct quorum *, struct lock *, const struct token_owner *,
     const struct waiter_handlers *, void *arg, struct fault *);
 void waiter_free(struct waiter *);
 

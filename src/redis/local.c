@@ -10,18 +10,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "core/script.h"
 #include "host/hostlock.h"
 #include "host/hostview.h"
 #include "redis/codec.h"
 #include "redis/local_watch.h"
+#include "redis/say.h"
 
 /* Who is told of a release need not look often. */
 #define TOLD_LEFT_MS (60 * 60 * 1000)
@@ -43,67 +42,26 @@ struct local {
 	int64_t sent_at;
 };
 
-static int
-put_text(struct buf *out, const char *text)
-{
-	return buf_printf(out, "$%zu\r\n%s\r\n", strlen(text), text);
-}
-
-static int
-put_int(struct buf *out, int64_t value)
-{
-	return buf_printf(out, ":%" PRId64 "\r\n", value);
-}
-
 /* --- the locks ------------------------------------------------------------ */
-
-/* {code, text}, as of the refusals. */
-static int
-put_word(struct buf *out, enum script_code code, const char *text)
-{
-	if (buf_puts(out, "*2\r\n") == -1 || put_int(out, code) == -1)
-		return -1;
-	return put_text(out, text);
-}
-
-/* There is no queue, so no place in it: all are the first. */
-static int
-put_held(struct buf *out, const struct hostlock_answer *a, bool told)
-{
-	int64_t left = a->left_ms < 0 && told ? TOLD_LEFT_MS : a->left_ms;
-
-	if (buf_puts(out, "*5\r\n") == -1 || put_int(out, SCRIPT_HELD) == -1 ||
-	    put_text(out, a->text) == -1 || put_int(out, left) == -1 ||
-	    put_int(out, 0) == -1)
-		return -1;
-	return put_int(out, 1);
-}
-
-static int
-put_ours(struct buf *out, const struct hostlock_answer *a)
-{
-	if (buf_puts(out, "*4\r\n") == -1 || put_int(out, SCRIPT_OK) == -1 ||
-	    put_int(out, 0) == -1 || put_int(out, a->slot) == -1)
-		return -1;
-	return put_text(out, "");
-}
 
 static int
 put_answer(struct buf *out, const struct hostlock_answer *a, bool told)
 {
 	switch (a->verdict) {
 	case HOSTLOCK_OURS:
-		return put_ours(out, a);
+		return say_ours(out, a->slot);
 	case HOSTLOCK_HELD:
-		return put_held(out, a, told);
+		/* There is no queue: all are the first. */
+		return say_held(out, a->text,
+		    a->left_ms < 0 && told ? TOLD_LEFT_MS : a->left_ms);
 	case HOSTLOCK_GONE:
-		return buf_printf(out, "*1\r\n:%d\r\n", SCRIPT_GONE);
+		return say_gone(out);
 	case HOSTLOCK_DONE:
-		return put_word(out, SCRIPT_DONE, a->text);
+		return say_word(out, SCRIPT_DONE, a->text);
 	case HOSTLOCK_STUCK:
-		return put_word(out, SCRIPT_STUCK, a->text);
+		return say_word(out, SCRIPT_STUCK, a->text);
 	case HOSTLOCK_CLASH:
-		return put_word(out, SCRIPT_CLASH, a->text);
+		return say_word(out, SCRIPT_CLASH, a->text);
 	case HOSTLOCK_FAILED:
 		break; /* told as a failure */
 	}
@@ -155,21 +113,22 @@ put_view(struct buf *out, const struct hostview *view)
 	for (i = 0; i < view->count; i++)
 		if (view->holders[i].left_ms > left)
 			left = view->holders[i].left_ms;
-	if (buf_puts(out, "*9\r\n") == -1 || put_text(out, view->kind) == -1 ||
-	    put_text(out, view->count == 0 ? "none" : "file") == -1 ||
-	    put_int(out, left) == -1 ||
+	if (buf_puts(out, "*9\r\n") == -1 || say_text(out, view->kind) == -1 ||
+	    say_text(out, view->count == 0 ? "none" : "file") == -1 ||
+	    say_number(out, left) == -1 ||
 	    buf_printf(out, "*%zu\r\n", 3 * view->count) == -1)
 		return -1;
 	for (i = 0; i < view->count; i++)
-		if (put_text(out, view->holders[i].token) == -1 ||
-		    put_int(out, view->holders[i].left_ms) == -1 ||
-		    put_int(out, view->holders[i].slot) == -1)
+		if (say_text(out, view->holders[i].token) == -1 ||
+		    say_number(out, view->holders[i].left_ms) == -1 ||
+		    say_number(out, view->holders[i].slot) == -1)
 			return -1;
 	if (buf_puts(out, ":0\r\n*0\r\n") == -1 ||
-	    put_text(out, view->done) == -1 ||
-	    put_int(out, view->done[0] == '\0' ? -2 : view->done_left_ms) == -1)
+	    say_text(out, view->done) == -1 ||
+	    say_number(out, view->done[0] == '\0' ? -2 : view->done_left_ms) ==
+		-1)
 		return -1;
-	return put_text(out, "");
+	return say_text(out, "");
 }
 
 static int
@@ -200,7 +159,7 @@ put_keys(const struct folder *folder, const char *pattern, DIR *dir,
 		if (lockfile_key(folder, entry->d_name, &key) == -1 ||
 		    fnmatch(pattern, key.data, 0) != 0)
 			continue;
-		status = put_text(out, key.data);
+		status = say_text(out, key.data);
 		count++;
 	}
 	buf_release(&key);
@@ -264,31 +223,25 @@ static void
 on_answer(void *arg)
 {
 	struct local *l = arg;
-	struct codec *codec = codec_new();
 	struct buf text = { 0 };
-	struct reply *reply = NULL;
+	struct reply *reply;
 	struct fault fault;
 	uint32_t tag = l->tag;
 	size_t i;
 	int status = 0;
 
-	fault_set(&fault, FAULT_SYSTEM, 0, "no memory");
 	for (i = 0; status == 0 && i < l->count && l->tag == tag; i++) {
 		text.len = 0;
-		status = codec == NULL ||
-			answer_one(l, &l->locks[i], &text, &fault) == -1 ?
-		    -1 :
-		    0;
-		if (status == -1)
-			break;
-		codec_feed(codec, text.data, text.len);
-		if ((status = codec_next(codec, &reply)) == -1)
-			break;
-		l->handlers->answer(l->arg, NULL, tag, l->sent_at, reply,
-		    false);
+		reply = NULL;
+		status = answer_one(l, &l->locks[i], &text, &fault);
+		if (status == 0 && (reply = say_reply(&text)) == NULL)
+			status =
+			    fault_set(&fault, FAULT_SYSTEM, 0, "no memory");
+		if (status == 0)
+			l->handlers->answer(l->arg, NULL, tag, l->sent_at,
+			    reply, false);
 		codec_drop(reply);
 	}
-	codec_free(codec);
 	buf_release(&text);
 	if (status == -1)
 		l->handlers->login(l->arg, NULL, &fault);

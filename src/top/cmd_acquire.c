@@ -121,7 +121,7 @@ prepare(struct acquire *a, const struct config *cfg)
 	if (session_open(s, cfg, fault) == -1 ||
 	    wait_init(&a->wait, s, &a->outcome, on_wait_over, a) == -1)
 		return -1;
-	a->lease = lease_new(s->loop, cfg, s->voter, &s->lock, on_lease, a);
+	a->lease = lease_new(s->loop, cfg, s->quorum, &s->lock, on_lease, a);
 	if (a->lease == NULL)
 		return fault_set(fault, FAULT_SYSTEM, 0, "no memory");
 	loop_on_signal(s->loop, on_signal, a);

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "core/refusal.h"
+#include "core/ballot.h"
 #include "core/script.h"
 #include "lives/errand.h"
 #include "top/report.h"
@@ -27,6 +28,7 @@
 struct loser {
 	char token[TOKEN_MAX]; /* maybe cut */
 	char name[CONNECTION_NAME_MAX];
+	int server;	/* where it held it */
 	int64_t client; /* its connection; -1: not known */
 	bool told;
 };
@@ -38,6 +40,8 @@ struct breaking {
 	int signal;
 	struct loser *losers;
 	size_t count;
+	int server; /* that is being asked */
+	int gone;   /* servers that have no such lock */
 };
 
 static int
@@ -57,15 +61,18 @@ keep_losers(struct breaking *b, const struct reply *reply, struct fault *fault)
 
 	if (count < 3)
 		return 0; /* all of them had just lapsed */
-	b->losers = calloc(count - 2, sizeof(*b->losers));
-	if (b->losers == NULL)
+	l = realloc(b->losers, (b->count + count - 2) * sizeof(*l));
+	if (l == NULL)
 		return fault_set(fault, FAULT_SYSTEM, 0, "no memory");
+	b->losers = l;
 	for (i = 2; i < count; i++) {
 		text = reply_text(reply_at(reply, i), &len);
 		if (text == NULL)
 			return no_sense(fault);
 		l = &b->losers[b->count++];
+		memset(l, 0, sizeof(*l));
 		l->client = -1;
+		l->server = b->server;
 		snprintf(l->token, sizeof(l->token), "%s", text);
 		token_read(text, len, true, &f);
 		if (f.ours && !f.cooling && f.host[0] != '\0' && f.pid > 0)
@@ -87,8 +94,7 @@ on_break(void *arg, const struct reply *reply, struct fault *fault)
 			report_unheard();
 		return keep_losers(b, reply, fault);
 	case SCRIPT_GONE:
-		b->outcome.status = NOTHING_THERE;
-		report_not_ours(fault, "");
+		b->gone++;
 		return 0;
 	case SCRIPT_MISFIT:
 		text = reply_text(reply_at(reply, 1), &len);
@@ -140,7 +146,8 @@ match_client(struct breaking *b, const char *line, size_t line_len)
 	if (parse_count(digits, 1, INT64_MAX, &client, &why) == -1)
 		return;
 	for (i = 0; i < b->count; i++)
-		if (strlen(b->losers[i].name) == name_len &&
+		if (b->losers[i].server == b->server &&
+		    strlen(b->losers[i].name) == name_len &&
 		    memcmp(b->losers[i].name, name, name_len) == 0) {
 			if (b->losers[i].client == -1)
 				b->losers[i].client = client;
@@ -187,14 +194,15 @@ tell(struct breaking *b)
 	int status;
 	size_t i;
 
-	status = errand_run(s->loop, b->cfg, s->voter, lock, LOCK_CLIENTS,
+	status = errand_run(s->loop, b->cfg, s->quorum, lock, LOCK_CLIENTS,
 	    on_clients, b, &b->signal, &fault);
 	for (i = 0; status == 0 && i < b->count; i++) {
-		if (b->losers[i].name[0] == '\0' || b->losers[i].client == -1)
+		if (b->losers[i].server != b->server ||
+		    b->losers[i].name[0] == '\0' || b->losers[i].client == -1)
 			continue;
 		snprintf(lock->cursor, sizeof(lock->cursor), "%" PRId64,
 		    b->losers[i].client);
-		status = errand_run(s->loop, b->cfg, s->voter, lock, LOCK_KILL,
+		status = errand_run(s->loop, b->cfg, s->quorum, lock, LOCK_KILL,
 		    on_killed, &b->losers[i], &b->signal, &fault);
 	}
 }
@@ -202,21 +210,94 @@ tell(struct breaking *b)
 /* -------------------------------------------------------------------------- */
 
 static int
-break_it(struct breaking *b)
+break_there(struct breaking *b)
 {
 	struct session *s = &b->session;
-	size_t i;
-	int status = errand_run(s->loop, b->cfg, s->voter, &s->lock, LOCK_BREAK,
-	    on_break, b, &b->signal, &b->outcome.fault);
 
-	for (i = 0; i < b->count && b->losers[i].name[0] == '\0'; i++)
-		continue;
-	if (status == 0 && i < b->count)
-		tell(b);
-	/* The lock is broken, whatever came after it. */
+	return errand_run(s->loop, b->cfg, s->quorum, &s->lock, LOCK_BREAK,
+	    on_break, b, &b->signal, &b->outcome.fault);
+}
+
+/* Is there anybody on this server whom a connection may belong to? */
+static bool
+has_losers(const struct breaking *b)
+{
+	size_t i;
+
 	for (i = 0; i < b->count; i++)
-		report_broken(b->losers[i].token, b->losers[i].told);
-	return status;
+		if (b->losers[i].server == b->server &&
+		    b->losers[i].name[0] != '\0')
+			return true;
+	return false;
+}
+
+static int
+tell_there(struct breaking *b)
+{
+	if (has_losers(b))
+		tell(b);
+	return 0;
+}
+
+/* Each server, one after the other; returns how many it was done on. */
+static int
+on_each(struct breaking *b, const struct config *cfg,
+    int (*fn)(struct breaking *))
+{
+	struct config one = *cfg;
+	int done = 0, status;
+
+	b->cfg = &one;
+	one.servers = 1;
+	for (b->server = 0; b->server < cfg->servers && b->signal == 0;
+	     b->server++) {
+		one.endpoint = *config_server(cfg, b->server);
+		status = session_open(&b->session, &one, &b->outcome.fault);
+		if (status == 0)
+			status = fn(b);
+		session_close(&b->session);
+		done += status == 0;
+		if (status == -1 && cfg->servers > 1)
+			report_server(b->outcome.fault.text);
+	}
+	return done;
+}
+
+/* The lock is broken, whatever came after it.  Several servers name the same
+ * holder. */
+static void
+report_losers(const struct breaking *b)
+{
+	size_t i, k;
+
+	for (i = 0; i < b->count; i++) {
+		for (k = 0; k < i; k++)
+			if (strcmp(b->losers[i].token, b->losers[k].token) == 0)
+				break;
+		if (k == i)
+			report_broken(b->losers[i].token, b->losers[i].told);
+	}
+}
+
+/*
+ * A majority has to answer.  Who holds it is told when it is broken on all: to
+ * the first that has lost it, the holder would give it again.
+ */
+static int
+break_it(struct breaking *b, const struct config *cfg)
+{
+	int done = on_each(b, cfg, break_there);
+
+	if (b->count > 0 && b->signal == 0)
+		(void)on_each(b, cfg, tell_there);
+	report_losers(b);
+	if (done < ballot_majority(cfg->servers))
+		return -1;
+	if (b->gone == done) {
+		b->outcome.status = NOTHING_THERE;
+		report_not_ours(&b->outcome.fault, "");
+	}
+	return 0;
 }
 
 struct ending
@@ -228,11 +309,8 @@ cmd_break(const struct config *cfg)
 	int status;
 
 	memset(b, 0, sizeof(*b));
-	b->cfg = cfg;
 	outcome_init(o);
-	status = session_open(&b->session, cfg, &o->fault);
-	if (status == 0)
-		status = break_it(b);
+	status = break_it(b, cfg);
 	if (b->signal != 0) {
 		o->kind = OUTCOME_INTERRUPTED;
 		o->signal = ending.signal = b->signal;
@@ -243,6 +321,5 @@ cmd_break(const struct config *cfg)
 	if (o->kind != OUTCOME_RAN && o->kind != OUTCOME_INTERRUPTED)
 		log_say(LOG_LEVEL_NORMAL, "%s", o->fault.text);
 	free(b->losers);
-	session_close(&b->session);
 	return ending;
 }

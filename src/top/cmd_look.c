@@ -48,7 +48,7 @@ run_errand(struct look *l, enum lock_op op, errand_fn fn)
 {
 	struct session *s = &l->session;
 
-	return errand_run(s->loop, l->cfg, s->voter, &s->lock, op, fn, l,
+	return errand_run(s->loop, l->cfg, s->quorum, &s->lock, op, fn, l,
 	    &l->signal, &l->outcome.fault);
 }
 
@@ -219,8 +219,9 @@ look_at_some(struct look *l)
 	if (status == -1)
 		no_memory(&l->outcome.fault);
 	else
-		status = errand_run_each(s->loop, l->cfg, s->voter, l->batch, n,
-		    LOCK_STATUS, on_listed, l, &l->signal, &l->outcome.fault);
+		status = errand_run_each(s->loop, l->cfg, s->quorum, l->batch,
+		    n, LOCK_STATUS, on_listed, l, &l->signal,
+		    &l->outcome.fault);
 	for (i = 0; i < n; i++)
 		keys_release(&l->batch[i].keys);
 	return status == -1 ? -1 : print_if(l, false);

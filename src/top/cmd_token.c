@@ -76,7 +76,7 @@ cmd_token(const struct config *cfg)
 		snprintf(lock->token, sizeof(lock->token), "%s", cfg->token);
 		lock_asked(lock);
 		lock->nested = true;
-		if (errand_run(s->session.loop, cfg, s->session.voter, lock,
+		if (errand_run(s->session.loop, cfg, s->session.quorum, lock,
 			s->op, on_reply, s, &signal, &outcome.fault) == 0)
 			conclude(s, &outcome);
 		else if (signal != 0) {

@@ -46,6 +46,14 @@ report_insecure(const char *server)
 }
 
 void
+report_two_servers(void)
+{
+	log_say(LOG_LEVEL_NORMAL,
+	    "two servers: both have to be there for the lock (three are the "
+	    "least of which one may fail)");
+}
+
+void
 report_waiting(const char *holder)
 {
 	char who[DESCRIPTION_MAX];
@@ -180,6 +188,12 @@ report_lost(struct fault *told, const char *holder, bool stopping)
 		fault_set(told, FAULT_NONE, 0, "lock lost: now held by %s (%s)",
 		    event.holder = describe(holder, who), then);
 	log_tell(LOG_LEVEL_NORMAL, &event, "%s", told->text);
+}
+
+void
+report_server(const char *why)
+{
+	log_say(LOG_LEVEL_NORMAL, "%s (left out)", why);
 }
 
 void

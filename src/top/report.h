@@ -15,6 +15,9 @@
 /* --tls-insecure, each time. */
 void report_insecure(const char *server);
 
+/* Two servers are no better than one. */
+void report_two_servers(void);
+
 /* In line behind the holder of this token ("" when it is not known). */
 void report_waiting(const char *holder);
 
@@ -55,6 +58,9 @@ void report_renewal_failed(const struct fault *, int64_t left_ms);
  * words are left in *told, for --report.
  */
 void report_lost(struct fault *told, const char *holder, bool stopping);
+
+/* One of several servers could not be asked. */
+void report_server(const char *why);
 
 /* --break: this token has held it; told: its holder knows by now. */
 void report_broken(const char *token, bool told);

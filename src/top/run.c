@@ -244,7 +244,7 @@ prepare(struct run *r, struct fault *fault)
 		return -1;
 	if (wait_init(&r->wait, s, r->outcome, on_wait_over, r) == -1)
 		return -1;
-	r->lease = lease_new(s->loop, s->cfg, s->voter, &s->lock, on_lease, r);
+	r->lease = lease_new(s->loop, s->cfg, s->quorum, &s->lock, on_lease, r);
 	if (r->lease == NULL)
 		fault_set(fault, FAULT_SYSTEM, 0, "no memory");
 	return r->lease == NULL ? -1 : 0;
@@ -278,8 +278,8 @@ run(const struct run_parts *parts, struct outcome *outcome)
 	wait_start(&r->wait);
 	/* While the server's answer is under way. */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* Linux 3.4 */
-	if (job_start_guard(&r->job, voter_fd(r->s->voter), &outcome->fault) ==
-	    -1)
+	if (job_start_guard(&r->job, quorum_fd(r->s->quorum),
+		&outcome->fault) == -1)
 		wait_fail(&r->wait);
 	loop_run(r->s->loop);
 	/* Who got the lock from us goes first: our end can wait. */

@@ -12,6 +12,7 @@
 #include "core/timing.h"
 #include "redis/tls.h"
 #include "top/report.h"
+#include "words/servers.h"
 
 void
 session_connection_name(const char *host, int64_t pid, char *out)
@@ -32,7 +33,7 @@ check_tls(const struct config *cfg, struct fault *fault)
 
 	tls_free(tls);
 	if (tls != NULL && cfg->tls.insecure)
-		report_insecure(cfg->endpoint.shown);
+		report_insecure(cfg->shown);
 	return tls == NULL ? -1 : 0;
 }
 
@@ -55,21 +56,23 @@ session_open(struct session *s, const struct config *cfg, struct fault *fault)
 
 	memset(s, 0, sizeof(*s));
 	s->cfg = cfg;
-	if (cfg->endpoint.tls && check_tls(cfg, fault) == -1)
+	if (servers_use_tls(cfg) && check_tls(cfg, fault) == -1)
 		return -1;
+	if (cfg->servers == 2)
+		report_two_servers();
 	token_owner_init(&s->owner, cfg->note);
 	if ((s->loop = loop_new(fault)) == NULL ||
 	    lock_init(&s->lock, &spec, fault) == -1)
 		return -1;
 	session_connection_name(s->owner.host, s->owner.pid, name);
-	s->voter = voter_new(s->loop, cfg, &cfg->endpoint, name, fault);
-	return s->voter == NULL ? -1 : 0;
+	s->quorum = quorum_new(s->loop, cfg, name, fault);
+	return s->quorum == NULL ? -1 : 0;
 }
 
 void
 session_close(struct session *s)
 {
-	voter_free(s->voter);
+	quorum_free(s->quorum);
 	lock_release(&s->lock);
 	loop_free(s->loop);
 }

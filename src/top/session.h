@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * session: what every command needs that talks to a server: the loop, the
- * lock, the voter, and who we are.
+ * lock, the quorum, and who we are.
  */
 #ifndef RLOCK_SESSION_H
 #define RLOCK_SESSION_H
@@ -10,7 +10,7 @@
 #include "base/token.h"
 #include "core/lock.h"
 #include "loop/loop.h"
-#include "redis/voter.h"
+#include "redis/quorum.h"
 #include "words/config.h"
 
 struct session {
@@ -18,7 +18,7 @@ struct session {
 	struct token_owner	 owner;
 	struct loop		*loop;
 	struct lock		 lock;
-	struct voter		*voter;
+	struct quorum		*quorum;
 };
 
 /*

@@ -83,7 +83,7 @@ on_ended(void *arg, enum waiter_end end, int64_t sent_at,
 	}
 	w->sent_at = sent_at;
 	if (end == WAITER_ACQUIRED && w->session->cfg->replicas > 0)
-		sync_start(&w->sync, w->session->cfg, w->session->voter,
+		sync_start(&w->sync, w->session->cfg, w->session->quorum,
 		    &w->session->lock, on_synced, w);
 	else
 		w->fn(w->arg, end == WAITER_ACQUIRED, sent_at);
@@ -136,7 +136,7 @@ wait_init(struct wait *w, struct session *session, struct outcome *outcome,
 		.session = session, .outcome = outcome, .fn = fn, .arg = arg
 	};
 	loop_timer_init(&w->tick, on_tick, w);
-	w->waiter = waiter_new(session->loop, session->cfg, session->voter,
+	w->waiter = waiter_new(session->loop, session->cfg, session->quorum,
 	    &session->lock, &session->owner, &handlers, w, &outcome->fault);
 	return w->waiter == NULL ? -1 : 0;
 }

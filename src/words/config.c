@@ -17,10 +17,9 @@
 #include "base/crc32.h"
 #include "base/parse.h"
 #include "base/token.h"
+#include "words/servers.h"
 
-#define URL_DEFAULT "redis://127.0.0.1:6379"
 #define RESERVED "rlock:"
-#define PASSWORD_LEN_MAX 4096
 
 static int
 usage(struct fault *fault, const char *text)
@@ -181,160 +180,6 @@ check_command(struct config *cfg, struct fault *fault)
 	return 0;
 }
 
-/* Up to cap bytes, stopping behind the first LF; -1 and errno. */
-static ssize_t
-read_line(const char *path, char *out, size_t cap)
-{
-	bool whole = false;
-	size_t len = 0;
-	ssize_t n = 0;
-	int fd, saved;
-
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)) == -1)
-		return -1;
-	while (len < cap && !whole) {
-		n = read(fd, out + len, cap - len);
-		if (n == 0 || (n == -1 && errno != EINTR))
-			break;
-		if (n > 0) {
-			whole = memchr(out + len, '\n', (size_t)n) != NULL;
-			len += (size_t)n;
-		}
-	}
-	saved = errno;
-	close(fd);
-	errno = saved;
-	return n == -1 ? -1 : (ssize_t)len;
-}
-
-/* The password that text[len], the beginning of a file, holds, or NULL. */
-static char *
-first_line(char *text, size_t len, const char **why)
-{
-	char *end = memchr(text, '\n', len), *password;
-
-	if (end != NULL) {
-		len = (size_t)(end - text);
-		if (len > 0 && text[len - 1] == '\r')
-			len--;
-	}
-	*why = NULL;
-	if (len == 0)
-		*why = "its first line is empty";
-	else if (len > PASSWORD_LEN_MAX)
-		*why = "its first line is longer than 4096 bytes";
-	else if (memchr(text, '\0', len) != NULL)
-		*why = "its first line holds a NUL byte";
-	if (*why != NULL)
-		return NULL;
-	if ((password = strndup(text, len)) == NULL)
-		*why = "out of memory";
-	return password;
-}
-
-static int
-read_password(const char *path, char **password, struct fault *fault)
-{
-	char text[PASSWORD_LEN_MAX + 2]; /* with a CRLF */
-	const char *why;
-	ssize_t len;
-	int error = 0;
-
-	if ((len = read_line(path, text, sizeof(text))) == -1)
-		return fault_set(fault, FAULT_USAGE, errno,
-		    "option --password-file: '%.200s'", path);
-	*password = first_line(text, (size_t)len, &why);
-	if (*password == NULL)
-		error = fault_set(fault, FAULT_USAGE, 0,
-		    "option --password-file: '%.200s': %s", path, why);
-	explicit_bzero(text, sizeof(text));
-	return error;
-}
-
-static int
-check_tls(const struct config *cfg, struct fault *fault)
-{
-	if ((cfg->tls.cert == NULL) != (cfg->tls.key == NULL))
-		return usage(fault,
-		    "--tls-cert and --tls-key go together: a certificate is of "
-		    "no use without its key");
-	if (!cfg->endpoint.tls &&
-	    (cfg->tls.cacert != NULL || cfg->tls.cert != NULL ||
-		cfg->tls.insecure))
-		return fault_set(fault, FAULT_USAGE, 0,
-		    "a --tls- option has no meaning with %s (rediss:// and "
-		    "sentinels:// are TLS)",
-		    cfg->endpoint.shown);
-	return 0;
-}
-
-/* A user who has no password: only one given makes AUTH name the user. */
-static int
-complete_user(const char *user, char **password, struct fault *fault)
-{
-	if (user == NULL || *password != NULL)
-		return 0;
-	if ((*password = strdup("")) == NULL)
-		return fault_set(fault, FAULT_SYSTEM, 0, "out of memory");
-	return 0;
-}
-
-static int
-complete_endpoint(struct config *cfg, struct fault *fault)
-{
-	struct endpoint *ep = &cfg->endpoint;
-	char *password;
-
-	if (ep->shown == NULL && endpoint_parse(URL_DEFAULT, ep, fault) == -1)
-		return -1;
-	if (cfg->password_file != NULL) {
-		if (read_password(cfg->password_file, &password, fault) == -1)
-			return -1;
-		free(ep->password);
-		ep->password = password;
-	}
-	if (ep->password == NULL && cfg->env_password != NULL &&
-	    (ep->password = strdup(cfg->env_password)) == NULL)
-		return fault_set(fault, FAULT_SYSTEM, 0, "out of memory");
-	if (complete_user(ep->user, &ep->password, fault) == -1 ||
-	    complete_user(ep->sentinel_user, &ep->sentinel_password, fault) ==
-		-1)
-		return -1;
-	return check_tls(cfg, fault);
-}
-
-/* What takes a server. */
-static int
-check_local(const struct config *cfg, struct fault *fault)
-{
-	if (cfg->fence &&
-	    (cfg->on_unreachable == UNREACHABLE_RUN ||
-		cfg->on_unreachable == UNREACHABLE_LOCAL))
-		return usage(fault,
-		    "--fence and --on-unreachable run or local can't be given "
-		    "together: without the server there is no number");
-	if (cfg->endpoint.kind != ENDPOINT_LOCAL)
-		return 0;
-	if (cfg->verb != VERB_RUN && cfg->verb != VERB_STATUS &&
-	    cfg->verb != VERB_LIST)
-		return usage(fault,
-		    "local: is for commands, --status and --list: a lock of "
-		    "this host ends with the process that holds it");
-	if (cfg->fence)
-		return usage(fault,
-		    "--fence has no meaning with local: (its files, and the "
-		    "number with them, may be gone after a boot)");
-	if (cfg->replicas > 0)
-		return usage(fault,
-		    "--replicas has no meaning with local: (there is no "
-		    "server)");
-	if (cfg->password_file != NULL)
-		return usage(fault,
-		    "--password-file has no meaning with local: (there is no "
-		    "server)");
-	return 0;
-}
-
 int
 config_check(struct config *cfg, struct fault *fault)
 {
@@ -347,9 +192,7 @@ config_check(struct config *cfg, struct fault *fault)
 		return -1;
 	if (cfg->verb == VERB_RUN && check_command(cfg, fault) == -1)
 		return -1;
-	if (complete_endpoint(cfg, fault) == -1)
-		return -1;
-	return check_local(cfg, fault);
+	return servers_complete(cfg, fault);
 }
 
 int
@@ -358,6 +201,7 @@ config_without_server(const struct config *cfg, struct config *copy,
 {
 	*copy = *cfg;
 	copy->replicas = 0;
+	copy->servers = 1;
 	if (endpoint_parse("local:", &copy->endpoint, fault) == -1)
 		return -1;
 	if (cfg->on_unreachable == UNREACHABLE_RUN)
@@ -365,10 +209,32 @@ config_without_server(const struct config *cfg, struct config *copy,
 	return 0;
 }
 
+const struct endpoint *
+config_server(const struct config *cfg, int i)
+{
+	return i == 0 ? &cfg->endpoint : &cfg->others[i - 1];
+}
+
+struct endpoint *
+config_add_server(struct config *cfg)
+{
+	int i = cfg->servers;
+
+	if (i == CONFIG_SERVERS_MAX)
+		return NULL;
+	cfg->servers++;
+	return i == 0 ? &cfg->endpoint : &cfg->others[i - 1];
+}
+
 void
 config_release(struct config *cfg)
 {
+	int i;
+
 	endpoint_release(&cfg->endpoint);
+	for (i = 1; i < cfg->servers; i++)
+		endpoint_release(&cfg->others[i - 1]);
+	cfg->servers = 0;
 	if (cfg->command == cfg->owned_command)
 		cfg->command = NULL;
 	free(cfg->owned_key);

@@ -18,6 +18,7 @@
 #define CONFIG_TTL_MS		(30 * 1000)	/* when it is not given */
 #define CONFIG_KEY_MAX		1024
 #define CONFIG_SHARDS_MAX	1000000
+#define CONFIG_SERVERS_MAX	15
 #define CONFIG_FOREVER		(-1)	/* wait_ms, retries: no limit */
 
 enum config_on_lost { ON_LOST_KILL, ON_LOST_WARN, ON_LOST_PAUSE };
@@ -74,7 +75,10 @@ struct config {
 	const char	*pattern;	/* of --list */
 	int		 json;		/* bool */
 	/* server */
-	struct endpoint	 endpoint;
+	struct endpoint	 endpoint;	/* of the first server */
+	struct endpoint	 others[CONFIG_SERVERS_MAX - 1];
+	int		 servers;	/* how many; 2 and more: a quorum */
+	char		 shown[64];	/* the server, or all of them; cut */
 	int64_t		 connect_timeout_ms;
 	int64_t		 command_timeout_ms;
 	int		 replicas;	/* that must have it; 0: none */
@@ -101,6 +105,12 @@ void config_init(struct config *);
  * memory).
  */
 int config_check(struct config *, struct fault *);
+
+/* The server number i, below cfg->servers. */
+const struct endpoint *config_server(const struct config *, int i);
+
+/* Where the next server's URL goes, which is counted then; NULL: too many. */
+struct endpoint *config_add_server(struct config *);
 
 /* Frees what config_check and endpoint_parse made; the rest is argv's. */
 void config_release(struct config *);

@@ -124,6 +124,7 @@ set_url(struct config *cfg, const char *name, const char *value,
     struct fault *fault)
 {
 	size_t len = strspn(value, "0123456789");
+	struct endpoint *next;
 
 	if (len > 0 && value[len] == '\0')
 		return fault_set(fault, FAULT_USAGE, 0,
@@ -131,7 +132,10 @@ set_url(struct config *cfg, const char *name, const char *value,
 		    "-u takes the server's URL, and rlock's lock has no "
 		    "descriptor to unlock",
 		    name, value);
-	if (endpoint_parse(value, &cfg->endpoint, fault) == -1)
+	if ((next = config_add_server(cfg)) == NULL)
+		return fault_set(fault, FAULT_USAGE, 0,
+		    "%s: more than %d servers", name, CONFIG_SERVERS_MAX);
+	if (endpoint_parse(value, next, fault) == -1)
 		return fault_prefix(fault, "%s", name);
 	return 0;
 }

@@ -161,42 +161,33 @@ take_option(struct config *cfg, int value, char **argv, uint64_t *seen,
 		return fault_set(fault, FAULT_BUG, 0, "option without a row");
 	def = &option_table[row];
 	name_option(name, value, argv);
-	if (def->kind == KIND_URL && (*seen >> row & 1) != 0)
-		error = fault_set(fault, FAULT_USAGE, 0,
-		    "%s: given twice: "
-		    "several servers are not supported by this version",
-		    name);
-	else
-		error = option_set(cfg, def, name, optarg, fault);
+	error = option_set(cfg, def, name, optarg, fault);
 	if (def->kind == KIND_URL)
 		endpoint_scrub(optarg);
 	*seen |= UINT64_C(1) << row;
 	return error;
 }
 
-/* RLOCK_URL: URLs separated by blanks, of which this version takes one. */
+/* RLOCK_URL: URLs separated by blanks. */
 static int
-set_url_from_env(struct config *cfg, const struct option_def *def,
+set_urls_from_env(struct config *cfg, const struct option_def *def,
     const char *value, struct fault *fault)
 {
 	size_t len;
 	char *url;
-	int error;
+	int error = 0;
 
-	value += strspn(value, BLANKS);
-	len = strcspn(value, BLANKS);
-	if (value[len + strspn(value + len, BLANKS)] != '\0')
-		return fault_set(fault, FAULT_USAGE, 0,
-		    "%s: more than one "
-		    "URL: several servers are not supported by this version",
-		    def->env);
-	if (len == 0)
-		return 0;
-	if ((url = strndup(value, len)) == NULL)
-		return fault_set(fault, FAULT_SYSTEM, 0, "out of memory");
-	error = option_set(cfg, def, def->env, url, fault);
-	explicit_bzero(url, len);
-	free(url);
+	for (; error == 0 && *value != '\0'; value += len) {
+		value += strspn(value, BLANKS);
+		if ((len = strcspn(value, BLANKS)) == 0)
+			break;
+		if ((url = strndup(value, len)) == NULL)
+			return fault_set(fault, FAULT_SYSTEM, 0,
+			    "out of memory");
+		error = option_set(cfg, def, def->env, url, fault);
+		explicit_bzero(url, len);
+		free(url);
+	}
 	return error;
 }
 
@@ -214,7 +205,7 @@ read_environment(struct config *cfg, uint64_t seen, struct fault *fault)
 		    (value = getenv(def->env)) == NULL)
 			continue;
 		if (def->kind == KIND_URL)
-			error = set_url_from_env(cfg, def, value, fault);
+			error = set_urls_from_env(cfg, def, value, fault);
 		/* An empty string is a value, an empty number is none. */
 		else if (*value != '\0' || def->kind == KIND_STRING)
 			error = option_set(cfg, def, def->env, value, fault);

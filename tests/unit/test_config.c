@@ -306,7 +306,9 @@ password_precedence(void)
 	CHECK(write_file("file\n", 5));
 	for (i = 0; i < CHECK_COUNT(rows); i++) {
 		init(&cfg);
-		CHECK_EQ(endpoint_parse(rows[i].url, &cfg.endpoint, &fault), 0);
+		CHECK_EQ(endpoint_parse(rows[i].url, config_add_server(&cfg),
+			     &fault),
+		    0);
 		cfg.env_password = rows[i].env;
 		cfg.password_file = rows[i].file ? path : NULL;
 		CHECK_EQ(config_check(&cfg, &fault), 0);
@@ -345,7 +347,9 @@ sentinel_passwords(void)
 	CHECK(write_file("file\n", 5));
 	for (i = 0; i < CHECK_COUNT(rows); i++) {
 		init(&cfg);
-		CHECK_EQ(endpoint_parse(rows[i].url, &cfg.endpoint, &fault), 0);
+		CHECK_EQ(endpoint_parse(rows[i].url, config_add_server(&cfg),
+			     &fault),
+		    0);
 		cfg.env_password = rows[i].others ? "env" : NULL;
 		cfg.password_file = rows[i].others ? path : NULL;
 		CHECK_EQ(config_check(&cfg, &fault), 0);
@@ -392,8 +396,8 @@ tls_options(void)
 	for (i = 0; i < CHECK_COUNT(rows); i++) {
 		init(&cfg);
 		if (rows[i].url != NULL)
-			CHECK_EQ(endpoint_parse(rows[i].url, &cfg.endpoint,
-				     &fault),
+			CHECK_EQ(endpoint_parse(rows[i].url,
+				     config_add_server(&cfg), &fault),
 			    0);
 		cfg.tls = rows[i].tls;
 		check_fault(&cfg, rows[i].says, __LINE__);
@@ -441,6 +445,92 @@ wait_limits(void)
 	}
 }
 
+/* What has no meaning with several servers, or without one. */
+static void
+servers(void)
+{
+	static const struct {
+		const char *urls[4];
+		const char *says;
+		int slots, fence, replicas;
+		int64_t once_ms;
+	} rows[] = {
+		{ { "redis://a", "redis://b", "unix:///c" }, NULL, 0, 0, 0, 0 },
+		{ { "redis://a", "redis://b" }, NULL, 0, 0, 0, 0 },
+		{ { "redis://a", "redis://b", "sentinel://c/m" }, NULL, 0, 0, 0,
+		    0 },
+		{ { "redis://a", "redis://b" }, "-s has no meaning", -1, 0, 0,
+		    0 },
+		{ { "redis://a", "redis://b" }, "-j has no meaning", 2, 0, 0,
+		    0 },
+		{ { "redis://a", "redis://b" }, "--fence has no", 0, 1, 0, 0 },
+		{ { "redis://a", "redis://b" }, "--replicas has", 0, 0, 1, 0 },
+		{ { "redis://a", "redis://b" }, "--once has no", 0, 0, 0, 9 },
+		{ { "redis://a", "local:" }, "local: can't be", 0, 0, 0, 0 },
+		{ { "redis://a", "redis://b", "redis://:S3CRET@a:6379" },
+		    "redis://a:6379 is given twice", 0, 0, 0, 0 },
+		{ { "local:" }, NULL, -1, 0, 0, 9 },
+		{ { "local:" }, "--fence has no meaning", 0, 1, 0, 0 },
+		{ { "local:" }, "--replicas has no meaning", 0, 0, 1, 0 },
+	};
+	struct config cfg;
+	struct fault fault;
+	size_t i, k;
+
+	for (i = 0; i < CHECK_COUNT(rows); i++) {
+		init(&cfg);
+		for (k = 0; k < 4 && rows[i].urls[k] != NULL; k++)
+			CHECK_EQ(endpoint_parse(rows[i].urls[k],
+				     config_add_server(&cfg), &fault),
+			    0);
+		cfg.slots = rows[i].slots;
+		cfg.fence = rows[i].fence;
+		cfg.replicas = rows[i].replicas;
+		cfg.once_ms = rows[i].once_ms;
+		check_fault(&cfg, rows[i].says, __LINE__);
+		if (rows[i].says == NULL && k > 1)
+			CHECK_HAS(cfg.shown, "servers");
+		config_release(&cfg);
+	}
+}
+
+/* So many, and not one more. */
+static void
+many_servers(void)
+{
+	struct config cfg;
+	int i;
+
+	init(&cfg);
+	for (i = 0; i < CONFIG_SERVERS_MAX; i++)
+		CHECK(config_add_server(&cfg) == config_server(&cfg, i));
+	CHECK(config_add_server(&cfg) == NULL);
+	CHECK_EQ(cfg.servers, CONFIG_SERVERS_MAX);
+	config_release(&cfg);
+}
+
+/* The copy has no server, and shares the rest. */
+static void
+without_server(void)
+{
+	struct config cfg, copy;
+	struct fault fault;
+
+	init(&cfg);
+	cfg.on_unreachable = UNREACHABLE_LOCAL;
+	CHECK_EQ(config_check(&cfg, &fault), 0);
+	CHECK_EQ(config_without_server(&cfg, &copy, &fault), 0);
+	CHECK_EQ(copy.endpoint.kind, ENDPOINT_LOCAL);
+	CHECK_EQ(copy.servers, 1);
+	CHECK(copy.command == cfg.command);
+	endpoint_release(&copy.endpoint);
+	cfg.on_unreachable = UNREACHABLE_RUN;
+	CHECK_EQ(config_without_server(&cfg, &copy, &fault), 0);
+	CHECK_EQ(copy.endpoint.kind, ENDPOINT_NONE);
+	endpoint_release(&copy.endpoint);
+	config_release(&cfg);
+}
+
 int
 main(void)
 {
@@ -461,5 +551,8 @@ main(void)
 	CHECK_RUN(tls_options);
 	CHECK_RUN(wait_limits);
 	unlink(path);
+	CHECK_RUN(servers);
+	CHECK_RUN(many_servers);
+	CHECK_RUN(without_server);
 	return check_done();
 }
