@@ -35,7 +35,7 @@ struct loser {
 
 struct breaking {
 	struct session session;
-	const struct config *cfg;
+	struct config cfg; /* with one server */
 	struct outcome outcome;
 	int signal;
 	struct loser *losers;
@@ -194,7 +194,7 @@ tell(struct breaking *b)
 	int status;
 	size_t i;
 
-	status = errand_run(s->loop, b->cfg, s->quorum, lock, LOCK_CLIENTS,
+	status = errand_run(s->loop, &b->cfg, s->quorum, lock, LOCK_CLIENTS,
 	    on_clients, b, &b->signal, &fault);
 	for (i = 0; status == 0 && i < b->count; i++) {
 		if (b->losers[i].server != b->server ||
@@ -202,7 +202,7 @@ tell(struct breaking *b)
 			continue;
 		snprintf(lock->cursor, sizeof(lock->cursor), "%" PRId64,
 		    b->losers[i].client);
-		status = errand_run(s->loop, b->cfg, s->quorum, lock, LOCK_KILL,
+		status = errand_run(s->loop, &b->cfg, s->quorum, lock, LOCK_KILL,
 		    on_killed, &b->losers[i], &b->signal, &fault);
 	}
 }
@@ -214,7 +214,7 @@ break_there(struct breaking *b)
 {
 	struct session *s = &b->session;
 
-	return errand_run(s->loop, b->cfg, s->quorum, &s->lock, LOCK_BREAK,
+	return errand_run(s->loop, &b->cfg, s->quorum, &s->lock, LOCK_BREAK,
 	    on_break, b, &b->signal, &b->outcome.fault);
 }
 
@@ -244,15 +244,14 @@ static int
 on_each(struct breaking *b, const struct config *cfg,
     int (*fn)(struct breaking *))
 {
-	struct config one = *cfg;
 	int done = 0, status;
 
-	b->cfg = &one;
-	one.servers = 1;
+	b->cfg = *cfg;
+	b->cfg.servers = 1;
 	for (b->server = 0; b->server < cfg->servers && b->signal == 0;
 	     b->server++) {
-		one.endpoint = *config_server(cfg, b->server);
-		status = session_open(&b->session, &one, &b->outcome.fault);
+		b->cfg.endpoint = *config_server(cfg, b->server);
+		status = session_open(&b->session, &b->cfg, &b->outcome.fault);
 		if (status == 0)
 			status = fn(b);
 		session_close(&b->session);

@@ -209,6 +209,13 @@ locks_itself() {
   rm ran
 }
 
+# Several servers: so many are asked.
+several() { # COMMAND
+  try sh -c "$1; rlock -v --connect-timeout 100ms -n -k a true"
+  is "$status" 69
+  [[ $output == *"of $(wc -w <<<"${1#*=}") servers"* ]]
+}
+
 # Under the lock of this host: no key on the server.
 on_host() { # COMMAND
   stand_in reconcile.sh 'rlock -u local: --status "$RLOCK_KEY" >>ran; exit 7'
@@ -255,6 +262,10 @@ example() { # TEXT
     ;;
   'rlock --'[slb]*)
     by_hand "$text"
+    return
+    ;;
+  'export RLOCK_URL='*)
+    several "$text"
     return
     ;;
   'make '*)

@@ -33,6 +33,7 @@ on() {
   local dirs
   read -ra dirs <<<"$QUORUM"
   local REDIS_DIR=${dirs[$1 - 1]}
+  # shellcheck disable=SC2034 # redis.bash reads it
   local REDIS_SOCK=$REDIS_DIR/sock
   shift
   "$@"
