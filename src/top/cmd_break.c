@@ -202,8 +202,8 @@ tell(struct breaking *b)
 			continue;
 		snprintf(lock->cursor, sizeof(lock->cursor), "%" PRId64,
 		    b->losers[i].client);
-		status = errand_run(s->loop, &b->cfg, s->quorum, lock, LOCK_KILL,
-		    on_killed, &b->losers[i], &b->signal, &fault);
+		status = errand_run(s->loop, &b->cfg, s->quorum, lock,
+		    LOCK_KILL, on_killed, &b->losers[i], &b->signal, &fault);
 	}
 }
 
