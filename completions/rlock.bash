@@ -3,14 +3,14 @@
 # `make lint` compares the two lists of options with --help.
 
 _rlock_flags='-x -e --exclusive -s --shared -n --nonblock --nb --nonblocking
-  --fence -o --close --acquire --renew --release --status --list --break --json
+  --fence -o --close --acquire --renew --release --status --list --break --doctor --json
   --tls-insecure -v --verbose -q --quiet -h --help -V --version'
 _rlock_valued='-k --key -t --ttl -j --slots -w --wait --timeout -r --retries
   --retry-delay --retry-max -E --conflict-exit-code --note --prefix --shard
   -c --command --on-lost --on-unreachable --signal --kill-after --max-run --min-hold --once
   --once-exit-code -u --url --connect-timeout --command-timeout --password-file
   --tls-cacert --tls-cert --tls-key --replicas --token --report --metrics --log'
-_rlock_verbs='--acquire --renew --release --status --list --break'
+_rlock_verbs='--acquire --renew --release --status --list --break --doctor'
 
 # Set want to the option that the next word is the value of, if any, and shell
 # if it is -c or a verb, behind which there is no command; $1 is an option as

@@ -5,7 +5,7 @@
 set -g __rlock_letters
 set -g __rlock_names
 # What takes no command, but a lock's name or a pattern.
-set -g __rlock_verbs --acquire --renew --release --status --list --break
+set -g __rlock_verbs --acquire --renew --release --status --list --break --doctor
 
 # Succeed where the command is to be completed; print its words so far.
 function __rlock_command
@@ -99,6 +99,7 @@ __rlock_option -l release -d 'Release the lock of --token'
 __rlock_option -l token -x -d 'What --acquire printed'
 __rlock_option -l status -d 'Who holds the lock, who waits'
 __rlock_option -l list -d 'A line for each lock'
+__rlock_option -l doctor -d 'Check the server for what makes locks unsafe'
 __rlock_option -l break -d 'Release the lock, whoever holds it'
 __rlock_option -l json -d 'Print JSON'
 __rlock_option -l report -r -F -d 'Write how the run ended, a JSON object'

@@ -223,6 +223,8 @@ request_release(const struct lock *lock, struct request *request)
 void
 lock_request(const struct lock *lock, enum lock_op op, struct request *request)
 {
+	size_t i;
+
 	request->argc = 0;
 	request->listen = false;
 	switch (op) {
@@ -273,6 +275,10 @@ lock_request(const struct lock *lock, enum lock_op op, struct request *request)
 		add(request, "KILL");
 		add(request, "ID");
 		add(request, lock->cursor);
+		break;
+	case LOCK_PLAIN:
+		for (i = 0; lock->words[i] != NULL; i++)
+			add(request, lock->words[i]);
 		break;
 	case LOCK_STATUS:
 		begin(request, script_status, 5, lock);

@@ -26,6 +26,7 @@ enum lock_op {
 	LOCK_SCAN,	/* names of keys, by pattern, from cursor on */
 	LOCK_CLIENTS,	/* the server's connections */
 	LOCK_KILL,	/* end the connection whose number is cursor */
+	LOCK_PLAIN,	/* a command that is no script: words */
 	LOCK_STATUS,	/* read by core/snapshot, as BREAK is */
 	LOCK_BREAK
 };
@@ -74,6 +75,8 @@ struct lock {
 	/* SCAN and KILL only */
 	char		 cursor[24];
 	const char	*pattern;
+	/* PLAIN only: NULL-ended, at most REQUEST_ARGS_MAX */
+	const char	*const *words;
 };
 
 #define REQUEST_ARGS_MAX 16

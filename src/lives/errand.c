@@ -75,12 +75,14 @@ on_answer(void *arg, enum lock_op op, int64_t sent_at,
 	struct errand *e = arg;
 	const char *error = reply_error(reply);
 
-	(void)op;
 	(void)sent_at;
 	(void)deaf;
-	if (error == NULL && e->fn(e->arg, reply, e->fault) == 0)
+	/* Of a plain command, an error is an answer as any other. */
+	if ((error == NULL || op == LOCK_PLAIN) &&
+	    e->fn(e->arg, reply, e->fault) == 0)
 		next(e);
-	else if (error != NULL && refusal_of(error, e->fault) == REFUSAL_AWAY) {
+	else if (error != NULL && op != LOCK_PLAIN &&
+	    refusal_of(error, e->fault) == REFUSAL_AWAY) {
 		/* What else is under way there would crowd the next try. */
 		if (e->count > 1)
 			quorum_drop(e->quorum);

@@ -21,7 +21,7 @@ typedef int (*errand_fn)(void *arg, const struct reply *, struct fault *);
  * be reached, or can't answer for now, is tried again for
  * --connect-timeout; every question has --command-timeout.  INT, TERM, HUP
  * and the like end it.  op must be one that may be asked twice; LOCK_BREAK may
- * not, and is not when its answer is lost.
+ * not, and is not when its answer is lost.  fn gets errors, too, of LOCK_PLAIN.
  * 0 or -1 as fn says, or -1 and a fault; *signal is what ended it, or 0.
  */
 int errand_run(struct loop *, const struct config *, struct quorum *,

@@ -213,6 +213,7 @@ answer_one(struct local *l, const struct lock *lock, struct buf *out,
 	case LOCK_SYNC:
 	case LOCK_CLIENTS:
 	case LOCK_KILL:
+	case LOCK_PLAIN:
 	case LOCK_BREAK:
 		break;
 	}

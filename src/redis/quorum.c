@@ -138,6 +138,7 @@ ask_all(struct quorum *q, const struct lock *lock, enum lock_op op,
 	case LOCK_SCAN:
 	case LOCK_CLIENTS:
 	case LOCK_KILL:
+	case LOCK_PLAIN:
 	case LOCK_BREAK:
 		break; /* of one server only: config sees to it */
 	}

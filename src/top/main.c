@@ -17,6 +17,7 @@
 #include "base/print.h"
 #include "top/cmd_acquire.h"
 #include "top/cmd_break.h"
+#include "top/cmd_doctor.h"
 #include "top/cmd_look.h"
 #include "top/cmd_run.h"
 #include "top/cmd_token.h"
@@ -141,6 +142,9 @@ main(int argc, char **argv)
 			break;
 		case VERB_BREAK:
 			ending = cmd_break(&cfg);
+			break;
+		case VERB_DOCTOR:
+			ending = cmd_doctor(&cfg);
 			break;
 		}
 	config_release(&cfg);

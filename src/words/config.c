@@ -185,7 +185,7 @@ config_check(struct config *cfg, struct fault *fault)
 {
 	if (cfg->verb >= VERB_HELP)
 		return 0;
-	if (cfg->verb != VERB_LIST &&
+	if (cfg->verb != VERB_LIST && cfg->verb != VERB_DOCTOR &&
 	    (check_key(cfg, fault) == -1 || add_shard(cfg, fault) == -1))
 		return -1;
 	if (check_lease(cfg, fault) == -1 || check_token(cfg, fault) == -1)

@@ -30,7 +30,7 @@ enum config_unreachable {
 enum config_verb {
 	VERB_RUN,
 	VERB_ACQUIRE, VERB_RENEW, VERB_RELEASE,	/* by a token */
-	VERB_STATUS, VERB_LIST, VERB_BREAK,
+	VERB_STATUS, VERB_LIST, VERB_BREAK, VERB_DOCTOR,
 	VERB_HELP, VERB_VERSION
 };
 

@@ -21,7 +21,7 @@
 #define LEASING		(TAKING | BIT(VERB_RENEW))
 #define KEYED		(LEASING | BIT(VERB_RELEASE) | BIT(VERB_STATUS) | \
 			BIT(VERB_BREAK))
-#define ALL		(KEYED | BIT(VERB_LIST))
+#define ALL		(KEYED | BIT(VERB_LIST) | BIT(VERB_DOCTOR))
 
 /* In the order of enum config_on_lost. */
 static const char *const on_lost_choices[] = { "kill", "warn", "pause", NULL };
@@ -154,7 +154,8 @@ const struct option_def option_table[OPTION_ROWS] = {
 	    .help = "don't check the server's certificate", .verbs = ALL },
 	{ GROUP_SERVER, "", { "replicas" }, "N",
 	    KIND_COUNT, AT(replicas), 0, 100,
-	    .help = "that must have the lock, too (0)", .verbs = TAKING },
+	    .help = "that must have the lock, too (0)",
+	    .verbs = TAKING | BIT(VERB_DOCTOR) },
 
 	{ GROUP_VERB, "", { "acquire" }, NULL,
 	    KIND_SET, AT(verb), VERB_ACQUIRE, 0,
@@ -181,10 +182,15 @@ const struct option_def option_table[OPTION_ROWS] = {
 	{ GROUP_VERB, "", { "break" }, NULL,
 	    KIND_SET, AT(verb), VERB_BREAK, 0,
 	    .help = "release the lock, whoever holds it", .verbs = ALL },
+	{ GROUP_VERB, "", { "doctor" }, NULL,
+	    KIND_SET, AT(verb), VERB_DOCTOR, 0,
+	    .help = "check the server for what makes locks unsafe",
+	    .verbs = ALL },
 	{ GROUP_VERB, "", { "json" }, NULL,
 	    KIND_SET, AT(json), 1, 0,
-	    .help = "print JSON (--acquire, --status, --list)",
-	    .verbs = BIT(VERB_ACQUIRE) | BIT(VERB_STATUS) | BIT(VERB_LIST) },
+	    .help = "JSON: --acquire, --status, --list, --doctor",
+	    .verbs = BIT(VERB_ACQUIRE) | BIT(VERB_STATUS) | BIT(VERB_LIST) |
+		BIT(VERB_DOCTOR) },
 
 	{ GROUP_OUTPUT, "", { "report" }, "FILE",
 	    KIND_STRING, AT(report), 1, 0,

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OPTION_ROWS	49
+#define OPTION_ROWS	50
 #define OPTION_NAMES	3	/* at most, for one option */
 #define OPTION_LETTERS	2
 

@@ -222,6 +222,11 @@ take_operand(struct config *cfg, const char *operand, struct fault *fault)
 {
 	const char **field = cfg->verb == VERB_LIST ? &cfg->pattern : &cfg->key;
 
+	if (cfg->verb == VERB_DOCTOR)
+		return fault_set(fault, FAULT_USAGE, 0,
+		    "'%.100s' is one operand too many: --doctor looks at the "
+		    "server, not at a lock",
+		    operand);
 	if (*field != NULL)
 		return fault_set(fault, FAULT_USAGE, 0,
 		    "'%.100s' is one operand too many: a verb is about one %s",
@@ -347,7 +352,7 @@ options_help(struct buf *out)
 		"       rlock [options] -k KEY -c 'SHELL STRING'\n"
 		"       rlock --acquire | --renew | --release | --status | "
 		"--break  KEY\n"
-		"       rlock --list [PATTERN]\n"
+		"       rlock --list [PATTERN] | --doctor\n"
 		"Run a command under a lock on a Redis server.\n") == -1)
 		return -1;
 	for (row = 0; row < OPTION_ROWS; row++) {

@@ -162,7 +162,7 @@ check_quorum(const struct config *cfg, struct fault *fault)
 		what = cfg->slots < 0 ? "-s" : "-j";
 	else if (cfg->fence)
 		what = "--fence";
-	else if (cfg->replicas > 0)
+	else if (cfg->replicas > 0 && cfg->verb != VERB_DOCTOR)
 		what = "--replicas";
 	else if (cfg->once_ms > 0)
 		what = "--once";
@@ -206,7 +206,8 @@ check_local(const struct config *cfg, struct fault *fault)
 	    cfg->verb != VERB_LIST)
 		return usage(fault,
 		    "local: is for commands, --status and --list: a lock of "
-		    "this host ends with the process that holds it");
+		    "this host ends with the process that holds it, and there "
+		    "is no server");
 	if (cfg->fence)
 		return usage(fault,
 		    "--fence has no meaning with local: (its files, and the "

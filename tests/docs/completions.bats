@@ -112,7 +112,7 @@ offers() {
 @test "behind a verb: no command, no file; options before and after its operand" {
   local verb shell
   touch deploy xcmd-file
-  for verb in --acquire --renew --release --status --list --break; do
+  for verb in --acquire --renew --release --status --list --break --doctor; do
     offers "rlock $verb xcm" ''
     offers "rlock $verb --js" '--json'
     offers "rlock $verb deploy --js" '--json'

@@ -260,6 +260,12 @@ example() { # TEXT
     locks_itself "$text"
     return
     ;;
+  'rlock --doctor'*)
+    try sh -c "$text"
+    is "$status" 0
+    [[ $output == *'a primary'* ]]
+    return
+    ;;
   'rlock --'[slb]*)
     by_hand "$text"
     return

@@ -208,3 +208,26 @@ _moved() { # a replica has become the primary
   is 69 "$GOT"
   said err 'NOAUTH'
 }
+
+# found LEVEL CHECK TEXT: of the doctor's lines in "$T/doctor".
+found() { tr '\n' ' ' <"$T/doctor" | tr -s ' ' | grep -q "$1 $2 [^\n]*$3"; }
+
+doctor() {
+  GOT=0
+  "$RLOCK" --doctor "$@" >"$T/doctor" 2>&1 || GOT=$?
+}
+
+@test "the doctor: a good set, a sentinel away, replicas away" {
+  deploy
+  doctor -u "$URL" --replicas 2
+  is 0 "$GOT"
+  found ok sentinels '3 of 3 agree, quorum 2 of 3, 2 replicas ready'
+  found ok replicas '2 online'
+  found warn min-replicas 'min-replicas-to-write 0'
+  kill "$PID_sentinel3"
+  wait_gone "$PID_sentinel3"
+  doctor -u "$URL" --connect-timeout 300ms --replicas 3
+  is 1 "$GOT"
+  found warn sentinels '2 of the 3 in the URL answer'
+  found fail replicas '2 online: --replicas 3'
+}

@@ -349,7 +349,7 @@ refused(void)
 		/* A later version's. */
 		{ "-k a --log xml ls",
 		    "option --log: 'xml' is not text or json" },
-		{ "-k a --doctor ls", "unknown option --doctor" },
+		{ "-k a --doctor ls", "one operand too many: --doctor looks" },
 		{ "-k a -u rediss://h --tls-cert f ls", "go together" },
 		{ "-k a -u sentinels://h/m --tls-key f ls", "go together" },
 		{ "-k a --tls-insecure ls", "has no meaning with redis://127" },
