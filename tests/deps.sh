@@ -36,8 +36,8 @@ else
 fi
 
 # What is needed: a command that shows that it is there (a/b: either), and the
-# packages by system (-: none).  hiredis is looked for by its header, redis-py,
-# the client library of another language, by its module, below.
+# packages by system (-: none).  hiredis is looked for by its header, redis-py
+# and prometheus-client, libraries of another language, by their modules, below.
 table() {
 	cat <<-'EOF'
 	command                    apt             dnf                   apk               pacman      brew
@@ -53,6 +53,7 @@ table() {
 	python3                    python3         python3               python3           python      python
 	openssl                    openssl         openssl               openssl           openssl     openssl
 	redis-py                   python3-redis   python3-redis         py3-redis         python-redis -
+	prometheus-client          python3-prometheus-client python3-prometheus_client py3-prometheus-client python-prometheus_client -
 	git                        git             git                   git               git         git
 	setpriv                    util-linux      util-linux            setpriv           util-linux  util-linux
 	ps                         procps          procps-ng             procps            procps-ng   procps
@@ -79,6 +80,10 @@ is_there() {
 	redis-py)
 		python3 -c 'import redis' 2>/dev/null ||
 		    /usr/bin/python3 -c 'import redis' 2>/dev/null
+		;;
+	prometheus-client)
+		python3 -c 'import prometheus_client' 2>/dev/null ||
+		    /usr/bin/python3 -c 'import prometheus_client' 2>/dev/null
 		;;
 	prove) has prove || [ -x /usr/bin/core_perl/prove ] ;;
 	*/*) has "${1%/*}" || has "${1#*/}" ;;
@@ -111,6 +116,25 @@ spin_package() {
 	fi
 }
 
+# promtool comes with a server that would be started: it is taken out of the
+# package, which is not installed.
+promtool=build/tools/promtool
+needs_promtool() {
+	[ "$system" = apt ] && ! has promtool && [ ! -x "$promtool" ]
+}
+
+unpack_promtool() {
+	folder=$(mktemp -d)
+	chmod 755 "$folder" # apt fetches as a user of its own
+	(cd "$folder" && run apt-get download -q prometheus) &&
+	    run dpkg-deb -x "$folder"/prometheus_*.deb "$folder" &&
+	    mkdir -p "${promtool%/*}" &&
+	    mv "$folder/usr/bin/promtool" "$promtool"
+	status=$?
+	rm -rf "$folder"
+	return "$status"
+}
+
 lists_there() {
 	for list in /var/lib/apt/lists/*Packages*; do
 		[ -e "$list" ] && return 0
@@ -124,7 +148,7 @@ install_apt() {
 }
 
 packages=$(missing)
-if [ -z "$packages$(format_package)$(spin_package)" ]; then
+if [ -z "$packages$(format_package)$(spin_package)" ] && ! needs_promtool; then
 	echo "deps: all is there"
 	exit 0
 fi
@@ -134,10 +158,12 @@ fi
 case $system in
 apt)
 	lists_there || as_root apt-get update -q
-	install_apt $packages $(format_package) $(spin_package) || {
+	wanted="$packages $(format_package) $(spin_package)"
+	[ -z "${wanted# *}" ] || install_apt $wanted || {
 		as_root apt-get update -q # the lists were old, perhaps
-		install_apt $packages $(format_package) $(spin_package)
+		install_apt $wanted
 	}
+	! needs_promtool || unpack_promtool
 	;;
 dnf) as_root dnf install -y $packages ;;
 apk) as_root apk add $packages ;;

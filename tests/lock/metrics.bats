@@ -160,3 +160,66 @@ for line in open(sys.argv[1]):
   "$RLOCK" -k "$K" --log json -q -- true 2>"$T/err"
   is "$(cat "$T/err")" ''
 }
+
+# Files of all kinds of runs, for those who read them in earnest.
+all_kinds() {
+  "$RLOCK" -k "$K" --metrics "$M" -- true
+  "$RLOCK" -k $'odd "\\\n\xff name' --metrics "$M" -- true
+  try "$RLOCK" -k "$K" --metrics "$M" --max-run 50ms -- sleep 5
+  hold -t 300ms --metrics "$M"
+  try "$RLOCK" -k "$K" --metrics "$M" -n -- true
+  pass_ms 400
+  let_go
+  try "$RLOCK" -u "unix://$T/nobody" --connect-timeout 50ms -k "$K" --metrics "$M" -- true
+  "$RLOCK" -u "local:$T/locks" -k "$K" --metrics "$M" --once 1h -- true
+  "$RLOCK" -u "local:$T/locks" -k "$K" --metrics "$M" --once 1h -- true
+}
+
+@test "promtool has no complaint" {
+  local promtool
+  promtool=$(type -P promtool || type -P "$RLOCK_TESTS/../build/tools/promtool") ||
+    skip 'promtool is not there (make deps)'
+  all_kinds
+  "$promtool" check metrics <"$M" >"$T/said" 2>&1
+  cat "$T/said"
+  [[ ! -s $T/said ]]
+}
+
+@test "the parser of Prometheus' own library reads it, with what we meant" {
+  local python
+  for python in python3 /usr/bin/python3 ''; do
+    [[ $python ]] || skip 'python3-prometheus-client is not there (make deps)'
+    "$python" -c 'import prometheus_client' 2>/dev/null && break
+  done
+  all_kinds
+  "$python" - "$M" "$K" <<'END'
+import sys
+from prometheus_client.parser import text_string_to_metric_families
+text = open(sys.argv[1], encoding="utf-8").read()
+families = {f.name: f for f in text_string_to_metric_families(text)}
+kinds = {name: f.type for name, f in families.items()}
+assert kinds["rlock_runs"] == "counter", kinds
+assert kinds["rlock_wait_seconds"] == "histogram", kinds
+assert kinds["rlock_last_exit_status"] == "gauge", kinds
+keys = {s.labels["key"] for f in families.values() for s in f.samples}
+assert keys == {sys.argv[2], 'odd "\\\n\ufffd name'}, keys
+runs = {s.labels["outcome"]: s.value for s in families["rlock_runs"].samples
+        if s.labels["key"] == sys.argv[2]}
+assert runs == {"ran": 3, "timeout": 1, "busy": 1, "unavailable": 1, "skipped": 1}, runs
+for name in "rlock_wait_seconds", "rlock_hold_seconds":
+    for key in keys:
+        last, inf, count = 0, None, None
+        for s in families[name].samples:
+            if s.labels["key"] != key:
+                continue
+            if s.name.endswith("_bucket"):
+                assert s.value >= last, s
+                last = s.value
+                if s.labels["le"] == "+Inf":
+                    inf = s.value
+            elif s.name.endswith("_count"):
+                count = s.value
+        assert inf == count, (name, key, inf, count)
+assert all(f.documentation for f in families.values())
+END
+}
