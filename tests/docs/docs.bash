@@ -42,3 +42,11 @@ readme_table() {
 
 # manual_statuses: the numbers of EXIT STATUS, one a line.
 manual_statuses() { manual_section 'EXIT STATUS' | sed -n 's/^\.It \([0-9]*\)$/\1/p'; }
+
+# manual_store: the store of CHOOSING A LOCK, as a script.
+manual_store() {
+  manual_section 'CHOOSING A LOCK' | awk '/^\.Bd/ { on = 1; next } /^\.Ed/ { on = 0 } on'
+}
+
+# manual_fenced: the command that writes to it.
+manual_fenced() { manual_section 'CHOOSING A LOCK' | sed -n 's/^\.Dl //p'; }

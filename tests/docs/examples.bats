@@ -345,3 +345,28 @@ examples() {
   sh -c "$text"
   is "$(lines jobs)" 2
 }
+
+@test "the store that checks: who comes too late is refused" {
+  local command
+  command=$(manual_fenced)
+  manual_store >store.sh
+  chmod 755 store.sh
+  stand_in report.sh 'echo "report $RLOCK_FENCE"'
+  sh -c "$command"
+  cp data first
+  # A holder that has its number, and is paused beyond its lease.
+  stand_in report.sh 'echo "$RLOCK_FENCE" >number; until [ -e wake ]; do sleep 0.02; done; echo late'
+  bg sh -c "$command" 2>late.err
+  wait_file number
+  r del lock:invoices >/dev/null
+  stand_in report.sh 'echo "report $RLOCK_FENCE"'
+  sh -c "$command"
+  cp data second
+  not cmp -s first second
+  : >wake
+  RLOCK_FENCE=$(cat number) try ./store.sh <<<late
+  is "$status" 1
+  [[ $output == "too late: $(cat number)" ]]
+  cmp data second
+  ended "$PID"
+}
