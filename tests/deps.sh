@@ -116,18 +116,21 @@ spin_package() {
 	fi
 }
 
-# promtool comes with a server that would be started: it is taken out of the
-# package, which is not installed.
+# promtool comes with a server that would be started, but for newer systems: it
+# is taken out of the package, which is not installed.
 promtool=build/tools/promtool
 needs_promtool() {
 	[ "$system" = apt ] && ! has promtool && [ ! -x "$promtool" ]
 }
 
 unpack_promtool() {
+	package=prometheus
+	! apt-cache policy promtool 2>/dev/null | grep -q 'Candidate: [0-9]' ||
+	    package=promtool
 	folder=$(mktemp -d)
 	chmod 755 "$folder" # apt fetches as a user of its own
-	(cd "$folder" && run apt-get download -q prometheus) &&
-	    run dpkg-deb -x "$folder"/prometheus_*.deb "$folder" &&
+	(cd "$folder" && run apt-get download -q "$package") &&
+	    run dpkg-deb -x "$folder/$package"_*.deb "$folder" &&
 	    mkdir -p "${promtool%/*}" &&
 	    mv "$folder/usr/bin/promtool" "$promtool"
 	status=$?

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """soak.py: the promises of rlock, by the hundred, in parallel.
 
-    soak.py partition|crash|signals|handover|mix|writers|redlock [ROUNDS]
+    soak.py partition|crash|signals|handover|mix|writers|redlock|failover
+            [ROUNDS]
 
 Each prints its figures and ends with status 1 when a promise was broken.
 Without ROUNDS, or with 0, the numbers are the full ones (FULL, below).
@@ -37,6 +38,7 @@ handover    20 loops contend for one lock, a run of each is a round; their
 mix, writers
             See kinds.py.
 redlock     See redlock.py.
+failover    See failover.py; of another number a sixth is done.
 """
 import bisect
 import collections
@@ -58,11 +60,13 @@ import proxy  # noqa: E402
 from common import (BOUND, STAMP, Connection, Figures, Redis, boot,  # noqa: E402
                     done, end_all, in_parallel, keys_left, named, rlock,
                     stamps, wait_for)
+from failover import failover  # noqa: E402,F401
 from kinds import mix, writers  # noqa: E402,F401
 from redlock import redlock  # noqa: E402,F401
 
 FULL = {"partition": 200, "crash": 500, "signals": 500, "handover": 250,
-        "mix": 125, "writers": 100, "redlock": 100}
+        "mix": 125, "writers": 100, "redlock": 100,
+        "failover": 20}
 START_MS = 150      # from a signal that came too late to the first stamp
 END_MS = 700        # a run ends so long after TERM at most
 LATE_MS = 100       # the lock is free after the TTL and this at most
@@ -463,6 +467,8 @@ def judge_order(events, monitor, figures):
 def main():
     what = sys.argv[1]
     rounds = int(sys.argv[2] if len(sys.argv) > 2 and sys.argv[2] else 0)
+    if what == "failover" and rounds:
+        rounds = max(3, rounds // 6)    # each takes ten seconds
     rounds = rounds or FULL[what]
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))
