@@ -321,3 +321,32 @@ term_at_release() {
   status "$PID_b"
   no_trace
 }
+
+@test "the server closes idle connections: kept, and waited on, with no line about it" {
+  local token
+  r config set timeout 1 >/dev/null
+  hold a -t 9
+  token=$(r get "$L")
+  begin b rl -w 60 -- true
+  wait_until 10 _waits
+  # Nothing is said for three seconds between two renewals.
+  wait_until 20 _closed_twice
+  is "$token" "$(r get "$L")"
+  finish a 4
+  status "$PID_a"
+  is 4 "$GOT"
+  status "$PID_b"
+  is 0 "$GOT"
+  is '' "$(cat "$T/a.err")$(cat "$T/b.err")"
+  r config set timeout 0 >/dev/null
+}
+
+_waits() { [[ $(r zcard "$Q") == 1 ]]; }
+_closed_twice() {
+  [[ ${FIRST_ID:=$(_holder_id)} ]]
+  local id
+  id=$(_holder_id)
+  [[ $id && $id != "$FIRST_ID" ]] && ((SEEN = ${SEEN:-0} + 1)) && FIRST_ID=$id
+  ((${SEEN:-0} >= 2))
+}
+_holder_id() { r client list | sed -n "s/^id=\([0-9]*\) .* name=rlock:[^ ]*:$PID_a .*/\1/p" | head -1; }

@@ -148,8 +148,8 @@ in_time() {
   no_trace
 }
 
-@test "LOADING: waited for, or 69 with the server's words" {
-  # 2000 keys at 1.5 ms each.
+# Loading takes three seconds from now on: 2000 keys at 1.5 ms each.
+loading_begin() {
   r eval 'for i=1,2000 do redis.call("SET","fill:"..i,i) end' 0 >/dev/null
   r save >/dev/null
   cp "$REDIS_DIR/args" "$T/args"
@@ -159,6 +159,40 @@ in_time() {
   redis_up 2>"$T/up.err" & # waits until it is loaded
   STARTED+=("$!")
   wait_until 10 _is_loading
+}
+
+loading_end() {
+  wait_until 20 _redis_up
+  cp "$T/args" "$REDIS_DIR/args"
+}
+
+@test "LOADING while held, for less than the lease: kept, under the same token" {
+  local token
+  hold a -t 12
+  token=$(r get "$L")
+  loading_begin
+  loading_end
+  wait_until 10 _pttl_above 8500
+  is "$token" "$(r get "$L")"
+  finish a 4
+  status "$PID"
+  is 4 "$GOT"
+  redis_restart
+}
+
+@test "LOADING while held, for longer: the command is stopped in time, 76" {
+  begin a rl -t 1 -- "$RLOCK_PROGS/stamp" "$T/log" beat 2
+  wait_file "$T/log"
+  loading_begin
+  status "$PID_a"
+  is 76 "$GOT"
+  in_time 1000
+  loading_end
+  redis_restart
+}
+
+@test "LOADING: waited for, or 69 with the server's words" {
+  loading_begin
   timed rl --connect-timeout 0.4 -- touch "$T/ran"
   is 69 "$GOT"
   within 300 "$TOOK" 1400
@@ -170,9 +204,8 @@ in_time() {
   timed rl -w 30 -- touch "$T/ran"
   is 0 "$GOT"
   [ -e "$T/ran" ]
-  wait_until 10 _redis_up
+  loading_end
   no_trace
-  cp "$T/args" "$REDIS_DIR/args"
   redis_restart
 }
 _is_loading() { r ping 2>&1 | grep -q LOADING; }
