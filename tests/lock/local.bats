@@ -527,19 +527,19 @@ remade() {
 
 @test "local: is the same folder whatever the environment says" {
   needs_root
-  unshare --mount --propagation private sh -c '
+  "${UNSHARE[@]}" -m sh -c '
     mount -t tmpfs tmpfs /run/lock && "$RLOCK" -u local: -k "$K" -- true &&
       [ "$(stat -c "%a %F" /run/lock/rlock)" = "1777 directory" ] &&
       env -i TMPDIR=/nowhere HOME=/nowhere "$RLOCK" -u local: -k "$K" -- \
         "$RLOCK" -u local: -k other -- sh -c "ls /run/lock/rlock >$T/names"' ||
-    { unshare --mount true || skip 'no mounts can be made here'; false; }
+    { "${UNSHARE[@]}" -m true || skip 'no mounts can be made here'; false; }
   is "$(tr '\n' ' ' <"$T/names")" "lock:$K lock:other "
 }
 
 @test "local: a folder that is a trap is refused, not passed over" {
   needs_root
-  unshare --mount true || skip 'no mounts can be made here'
-  try unshare --mount --propagation private sh -c '
+  "${UNSHARE[@]}" -m true || skip 'no mounts can be made here'
+  try "${UNSHARE[@]}" -m sh -c '
     mount -t tmpfs tmpfs /run/lock && ln -s /tmp /run/lock/rlock &&
       exec "$RLOCK" -u local: -k "$K" -- touch "$T/ran"'
   is "$status" 69
@@ -548,8 +548,8 @@ remade() {
 
 @test "local: without /run/lock the next place is used" {
   needs_root
-  unshare --mount true || skip 'no mounts can be made here'
-  try unshare --mount --propagation private sh -c '
+  "${UNSHARE[@]}" -m true || skip 'no mounts can be made here'
+  try "${UNSHARE[@]}" -m sh -c '
     mount -t tmpfs tmpfs /run && cp "$1" /run/rlock &&
       mount -t tmpfs tmpfs /tmp -o mode=1777 && /run/rlock -u local: -k "$2" -- ls /tmp/rlock' sh "$RLOCK" "$K"
   is "$status" 0
@@ -558,9 +558,9 @@ remade() {
 
 @test "a full disk: no lock, no command, 71; never a lock by half" {
   needs_root
-  unshare --mount true || skip 'no mounts can be made here'
+  "${UNSHARE[@]}" -m true || skip 'no mounts can be made here'
   mkdir "$D"
-  try unshare --mount --propagation private sh -c '
+  try "${UNSHARE[@]}" -m sh -c '
     mount -t tmpfs -o size=64k tmpfs "$D" || exit 99
     dd if=/dev/zero of="$D/fill" bs=4k 2>/dev/null
     exec "$RLOCK" -u "local:$D" -k "$K" -- touch "$T/ran"'

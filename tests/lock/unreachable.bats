@@ -71,8 +71,8 @@ out() { try "$RLOCK" -u "$GONE" --connect-timeout 100ms -k "$K" --on-unreachable
 
 @test "local: the lock of this host, whose busy is busy" {
   needs_root
-  unshare --mount true || skip 'no mounts can be made here'
-  try unshare --mount --propagation private sh -c '
+  "${UNSHARE[@]}" -m true || skip 'no mounts can be made here'
+  try "${UNSHARE[@]}" -m sh -c '
     mount -t tmpfs tmpfs /run/lock
     set -- "$RLOCK" -u "$1" --connect-timeout 100ms -k "$K" --on-unreachable local
     "$@" -- sh -c "exit 3"; echo "first $?"
