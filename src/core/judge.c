@@ -296,6 +296,36 @@ judge_rights(const struct facts *f, struct findings *out)
 		    f->user, some);
 }
 
+static void
+judge_cluster(const struct facts *f, struct findings *out)
+{
+	char state[VALUE_MAX];
+	int64_t ok = info_number(f->cluster, "cluster_slots_ok", 0);
+	int64_t size = info_number(f->cluster, "cluster_size", 0);
+
+	if (!f->in_cluster)
+		return;
+	if (!info_text(f->cluster, "cluster_state", state, sizeof(state)))
+		findings_add(out, FINDING_WARN, "cluster",
+		    "can't tell: CLUSTER INFO is refused");
+	else if (strcmp(state, "ok") != 0)
+		findings_add(out, FINDING_FAIL, "cluster",
+		    "cluster_state %s: no lock can be taken", state);
+	else if (ok < 16384)
+		findings_add(out, FINDING_FAIL, "cluster",
+		    "%" PRId64 " of 16384 slots are served: locks in the "
+		    "others can't be taken",
+		    ok);
+	else if (size < 3)
+		findings_add(out, FINDING_WARN, "cluster",
+		    "%" PRId64 " primaries: three are the least that agree on "
+		    "a failover",
+		    size);
+	else
+		findings_add(out, FINDING_OK, "cluster",
+		    "ok, all slots served, by %" PRId64 " primaries", size);
+}
+
 void
 judge_server(const struct facts *f, struct findings *out)
 {
@@ -314,6 +344,7 @@ judge_server(const struct facts *f, struct findings *out)
 		judge_persistence(f, out);
 		judge_replicas(f, out);
 	}
+	judge_cluster(f, out);
 	judge_clock(f, out);
 	judge_scripts(f, out);
 }

@@ -35,6 +35,8 @@ struct facts {
 	uint64_t	 missing;	/* bit n: of rights_table[n] */
 	bool		 has_setting[FACTS_SETTINGS];	/* else refused */
 	char		 setting[FACTS_SETTINGS][64];
+	const char	*cluster;	/* CLUSTER INFO's text; NULL: refused */
+	bool		 in_cluster;	/* found by cluster:// */
 	bool		 has_clock;
 	int64_t		 ahead_ms;	/* its wall clock before ours */
 	bool		 has_slow;	/* the slow log was read */

@@ -4,11 +4,11 @@
  */
 #include "core/keys.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/crc16.h"
 
 /*
  * Redis hashes what is between the first '{' and the first '}' behind it, if
@@ -60,6 +60,28 @@ keys_init(struct keys *keys, const char *prefix, const char *key)
 		return -1;
 	}
 	return 0;
+}
+
+int
+keys_slot(const char *key)
+{
+	size_t len = strlen(key);
+
+	if (has_hash_tag(key)) {
+		key = strchr(key, '{') + 1;
+		len = strcspn(key, "}");
+	}
+	return crc16_of(key, len) % 16384;
+}
+
+bool
+keys_meet(const struct keys *keys)
+{
+	int slot = keys_slot(keys->lock);
+
+	return keys_slot(keys->queue) == slot &&
+	    keys_slot(keys->holds) == slot && keys_slot(keys->done) == slot &&
+	    keys_slot(keys->fence) == slot;
 }
 
 void

@@ -8,6 +8,8 @@
 #ifndef RLOCK_KEYS_H
 #define RLOCK_KEYS_H
 
+#include <stdbool.h>
+
 struct keys {
 	char	*lock;
 	char	*queue;		/* sorted set: who waits */
@@ -19,5 +21,11 @@ struct keys {
 /* 0, or -1 without memory (then *keys is released). */
 int keys_init(struct keys *, const char *prefix, const char *key);
 void keys_release(struct keys *);
+
+/* The slot of a cluster that a key is in, 0 to 16383. */
+int keys_slot(const char *key);
+
+/* Are all keys of the lock in one slot? */
+bool keys_meet(const struct keys *);
 
 #endif

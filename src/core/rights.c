@@ -43,7 +43,10 @@ const struct right rights_table[RIGHTS_COUNT] = {
 	    "--break, to tell the holder" },
 	{ "wait", { "WAIT", "0", "1" }, "--replicas" },
 	{ "role", { "ROLE" }, "sentinel://" },
+	{ "cluster|slots", { "CLUSTER", "SLOTS" }, "cluster://" },
+	{ "asking", { "ASKING" }, "cluster://" },
 	{ "info", { "INFO", "server" }, "--doctor" },
+	{ "cluster|info", { "CLUSTER", "INFO" }, "--doctor" },
 	{ "config|get", { "CONFIG", "GET", "appendfsync" }, "--doctor" },
 	{ "slowlog|get", { "SLOWLOG", "GET", "1" }, "--doctor" },
 };

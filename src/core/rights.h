@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 
-#define RIGHTS_COUNT 36
+#define RIGHTS_COUNT 39
 
 struct right {
 	const char	*acl;		/* "zadd", "client|list", as in an ACL */

@@ -13,9 +13,12 @@
 #include "base/clock.h"
 #include "redis/conn.h"
 #include "redis/local.h"
-#include "redis/sentinel.h"
+#include "redis/finder.h"
+#include "redis/place.h"
+#include "redis/redirect.h"
 
-#define SENTINEL_MAX_MS 1000 /* for one of them */
+#define FINDER_MAX_MS 1000 /* for one of those who know */
+#define HOPS_MAX 5
 
 _Static_assert(VOTER_BATCH_MAX <= CONN_PENDING_MAX, "what conn_send takes");
 
@@ -26,10 +29,11 @@ struct voter {
 	char *conn_name;
 	const struct voter_handlers *handlers;
 	void *arg;
-	struct sentinel *sentinel; /* being asked for the primary */
-	struct endpoint primary;   /* what it said; host is ours */
-	char *primary_host;
-	struct addresses known;
+	struct finder *finder; /* being asked where it is */
+	struct endpoint there; /* what it said; host is ours */
+	char *host;
+	int hops; /* from node to node, for this question */
+	struct place place;
 	struct conn *current;
 	bool logged_in;	     /* current is */
 	bool reached;	     /* once, by any */
@@ -59,29 +63,27 @@ fail(struct voter *v, enum voter_failure why, const struct fault *fault)
 	v->handlers->failed(v->arg, why, fault);
 }
 
-static bool
-uses_sentinel(const struct voter *v)
-{
-	return v->endpoint->kind == ENDPOINT_SENTINEL;
-}
-
-/* Also from inside a script, before Redis 7. */
-static bool
-is_readonly(const char *error)
-{
-	return error != NULL && strstr(error, "READONLY ") != NULL;
-}
+static void redirect(struct voter *, const struct redirect *);
 
 static void
 on_answer(void *arg, struct conn *c, uint32_t tag, int64_t sent_at,
     const struct reply *reply, bool deaf)
 {
 	struct voter *v = arg;
+	struct redirect to;
 	struct fault fault;
 
 	if (!v->accepting || tag < v->first_tag)
 		return;
-	if (uses_sentinel(v) && is_readonly(reply_error(reply))) {
+	if (place_in_cluster(&v->place) &&
+	    redirect_read(reply_error(reply), &to)) {
+		/* An old connection's does not matter: the new one's comes. */
+		if (c == v->current)
+			redirect(v, &to);
+		return;
+	}
+	if (place_is_told(&v->place) &&
+	    redirect_from_replica(reply_error(reply))) {
 		/* It was the primary: whoever is now, is to be asked for. */
 		fault_set(&fault, FAULT_UNAVAILABLE, 0,
 		    "%s: not the primary any more", v->endpoint->shown);
@@ -132,20 +134,6 @@ on_login(void *arg, struct conn *c, const struct fault *fault)
 		    clock_add(clock_now(), v->limit_ms));
 }
 
-/* What may be wrong when no connection has ever been of use. */
-static const char *
-hint(const struct voter *v, bool sent)
-{
-	const struct endpoint *e = v->endpoint;
-
-	if (v->reached || e->tls || uses_sentinel(v))
-		return "";
-	if (!sent)
-		return " (does the server run, and is the URL right?)";
-	return e->kind == ENDPOINT_TCP ? " (does it expect TLS: rediss://?)" :
-					 "";
-}
-
 static void
 on_down(void *arg, struct conn *c, const struct fault *fault)
 {
@@ -160,7 +148,7 @@ on_down(void *arg, struct conn *c, const struct fault *fault)
 	}
 	v->current = NULL;
 	fault_set(&copy, fault->code, 0, "%s: %s%s", v->endpoint->shown,
-	    fault->text, hint(v, sent));
+	    fault->text, v->reached ? "" : place_hint(&v->place, sent));
 	fail(v, sent ? VOTER_BROKEN : VOTER_UNREACHED, &copy);
 }
 
@@ -180,8 +168,8 @@ on_timer(void *arg)
 	sent = voter_has_sent(v);
 	fault_set(&fault, FAULT_UNAVAILABLE, 0, "%s: %s", v->endpoint->shown,
 	    voter_lacks(v));
-	sentinel_cancel(v->sentinel);
-	v->sentinel = NULL;
+	finder_cancel(v->finder);
+	v->finder = NULL;
 	conn_free(v->old);
 	v->old = v->current;
 	v->current = NULL;
@@ -191,10 +179,12 @@ on_timer(void *arg)
 const char *
 voter_lacks(const struct voter *v)
 {
-	return v->sentinel != NULL ? "no sentinel has answered in time" :
-	    v->current == NULL	   ? "not connected in time" :
-	    voter_has_sent(v)	   ? "no answer in time" :
-				     conn_lacks(v->current);
+	return v->finder != NULL ? place_in_cluster(&v->place) ?
+				   "no node has answered in time" :
+				   "no sentinel has answered in time" :
+	    v->current == NULL	 ? "not connected in time" :
+	    voter_has_sent(v)	 ? "no answer in time" :
+				   conn_lacks(v->current);
 }
 
 bool
@@ -223,6 +213,7 @@ voter_new(struct loop *loop, const struct config *cfg,
 	v->loop = loop;
 	v->cfg = cfg;
 	v->endpoint = endpoint;
+	place_init(&v->place, endpoint);
 	v->first_tag = 1;
 	loop_timer_init(&v->timer, on_timer, v);
 	if (!endpoint_is_serverless(endpoint))
@@ -243,7 +234,7 @@ voter_free(struct voter *v)
 	voter_drop(v);
 	local_free(v->local);
 	free(v->conn_name);
-	free(v->primary_host);
+	place_release(&v->place);
 	free(v);
 }
 
@@ -278,13 +269,13 @@ tls_of(const struct voter *v)
 
 /* -1 and v->start_fault when it can't even begin. */
 static int
-connect_to(struct voter *v, const struct endpoint *endpoint)
+connect_to(struct voter *v)
 {
-	const struct conn_plan plan = { .endpoint = endpoint,
+	const struct conn_plan plan = { .endpoint = v->place.now,
 		.tls = tls_of(v),
-		.known = &v->known,
+		.known = &v->place.known,
 		.name = v->conn_name,
-		.primary = uses_sentinel(v) };
+		.primary = place_by_sentinel(&v->place) };
 
 	v->logged_in = false;
 	v->current = conn_new(v->loop, &plan, &handlers, v, &v->start_fault);
@@ -310,32 +301,55 @@ send_question(struct voter *v)
 	return fault_set(&v->start_fault, FAULT_SYSTEM, 0, "no memory");
 }
 
-/* The sentinels have told of the primary, or can't. */
-static void
-on_primary(void *arg, const char *host, int port, const struct fault *why)
+/* Connect to where it is said to be, and ask there; -1 and v->start_fault. */
+static int
+go_there(struct voter *v, const char *host, int port, bool asking)
 {
-	struct voter *v = arg;
-	struct endpoint *p = &v->primary;
+	static const struct request ask = { .argc = 1, .argv = { "ASKING" } };
+
+	if (place_move(&v->place, host, port, &v->start_fault) == -1 ||
+	    connect_to(v) == -1)
+		return -1;
+	/* The tag of its answer counts no more. */
+	if (asking && conn_send(v->current, &ask, 0) == -1)
+		return fault_set(&v->start_fault, FAULT_SYSTEM, 0, "no memory");
+	return send_question(v);
+}
+
+/* A node has sent us to another one, with the same question. */
+static void
+redirect(struct voter *v, const struct redirect *to)
+{
 	struct fault fault;
 
-	v->sentinel = NULL;
-	if (why != NULL) {
+	conn_free(v->current);
+	v->current = NULL;
+	if (++v->hops > HOPS_MAX)
+		fault_set(&fault, FAULT_UNAVAILABLE, 0,
+		    "%s: its nodes send us round in a circle",
+		    v->endpoint->shown);
+	else if (go_there(v, to->host, to->port, to->asking) == 0)
+		return;
+	else
+		fault = v->start_fault;
+	fail(v, VOTER_UNREACHED, &fault);
+}
+
+/* The finder has told, or can't. */
+static void
+on_found(void *arg, const char *host, int port, const struct fault *why)
+{
+	struct voter *v = arg;
+	struct fault fault;
+
+	v->finder = NULL;
+	if (why != NULL)
 		fault_set(&fault, why->code, 0, "%s: %s", v->endpoint->shown,
 		    why->text);
-		fail(v, VOTER_UNREACHED, &fault);
+	else if (go_there(v, host, port, false) == 0)
 		return;
-	}
-	free(v->primary_host);
-	v->known.count = 0;
-	*p = *v->endpoint;
-	p->kind = ENDPOINT_TCP;
-	p->host = v->primary_host = strdup(host);
-	p->port = port;
-	if (p->host == NULL)
-		fault_set(&v->start_fault, FAULT_SYSTEM, 0, "no memory");
-	else if (connect_to(v, p) == 0 && send_question(v) == 0)
-		return;
-	fault = v->start_fault;
+	else
+		fault = v->start_fault;
 	fail(v, VOTER_UNREACHED, &fault);
 }
 
@@ -351,14 +365,15 @@ start_question(struct voter *v)
 	}
 	if (v->current != NULL)
 		return send_question(v);
-	if (!uses_sentinel(v))
-		return connect_to(v, v->endpoint) == -1 ? -1 : send_question(v);
-	if (v->sentinel == NULL)
-		v->sentinel =
-		    sentinel_ask(v->loop, v->endpoint, tls_of(v), v->conn_name,
-			limit < SENTINEL_MAX_MS ? limit : SENTINEL_MAX_MS,
-			on_primary, v, &v->start_fault);
-	return v->sentinel == NULL ? -1 : 0;
+	if (!place_is_told(&v->place))
+		return connect_to(v) == -1 ? -1 : send_question(v);
+	if (v->finder == NULL)
+		v->finder = finder_ask(v->loop, v->endpoint,
+		    place_in_cluster(&v->place) ? v->lock->keys.lock : NULL,
+		    tls_of(v), v->conn_name,
+		    limit < FINDER_MAX_MS ? limit : FINDER_MAX_MS, on_found, v,
+		    &v->start_fault);
+	return v->finder == NULL ? -1 : 0;
 }
 
 /* The locks, the op and the tags are set. */
@@ -370,6 +385,7 @@ start(struct voter *v, int64_t limit_ms, bool whole)
 	v->limit_ms = limit_ms;
 	v->whole = whole;
 	v->owed = v->count;
+	v->hops = 0;
 	v->asking = v->accepting = true;
 	v->start_failed = start_question(v) == -1;
 	limit = whole || v->logged_in ? limit_ms : v->cfg->connect_timeout_ms;
@@ -406,8 +422,8 @@ voter_ask_each(struct voter *v, const struct lock *locks, size_t count,
 void
 voter_drop(struct voter *v)
 {
-	sentinel_cancel(v->sentinel);
-	v->sentinel = NULL;
+	finder_cancel(v->finder);
+	v->finder = NULL;
 	conn_free(v->old);
 	conn_free(v->current);
 	v->old = v->current = NULL;

@@ -23,7 +23,7 @@ struct examination {
 	struct session session;
 	const struct config *cfg;
 	struct facts facts;
-	char *info;
+	char *info, *cluster;
 	int right;   /* that is being tried */
 	int setting; /* that is being asked for */
 	int *signal;
@@ -100,6 +100,19 @@ on_info(void *arg, const struct reply *reply, struct fault *fault)
 	(void)fault;
 	if (text != NULL)
 		x->facts.info = x->info = strndup(text, len);
+	return 0;
+}
+
+static int
+on_cluster(void *arg, const struct reply *reply, struct fault *fault)
+{
+	struct examination *x = arg;
+	size_t len;
+	const char *text = reply_text(reply, &len);
+
+	(void)fault;
+	if (text != NULL)
+		x->facts.cluster = x->cluster = strndup(text, len);
 	return 0;
 }
 
@@ -241,10 +254,13 @@ try_rights(struct examination *x, struct fault *fault)
 static int
 look(struct examination *x, struct fault *fault)
 {
+	static const char *const cluster[] = { "CLUSTER", "INFO", NULL };
 	static const char *const info[] = { "INFO", NULL };
 	static const char *const slow[] = { "SLOWLOG", "GET", SLOW_ENTRIES,
 		NULL };
 
+	if (x->facts.in_cluster && ask(x, cluster, on_cluster, x, fault) == -1)
+		return -1;
 	if (look_at_clock(x, fault) == -1 ||
 	    ask(x, info, on_info, x, fault) == -1 ||
 	    look_at_settings(x, fault) == -1 ||
@@ -395,6 +411,7 @@ init(struct examination *x, const struct config *cfg, int *signal)
 	x->facts.tls = ep->tls;
 	x->facts.checked = cfg->tls.insecure == 0;
 	x->facts.watched = ep->kind == ENDPOINT_SENTINEL;
+	x->facts.in_cluster = ep->kind == ENDPOINT_CLUSTER;
 	x->facts.replicas_wanted = cfg->replicas;
 }
 
@@ -420,6 +437,7 @@ examine(const struct config *cfg, struct findings *out, struct identity *who,
 	} else if (*signal == 0)
 		findings_add(out, FINDING_FAIL, "reached", "%s", fault->text);
 	free(x.info);
+	free(x.cluster);
 	if (cfg->endpoint.kind == ENDPOINT_SENTINEL && *signal == 0)
 		look_at_sentinels(cfg, out, signal);
 	return status;

@@ -64,6 +64,11 @@ session_open(struct session *s, const struct config *cfg, struct fault *fault)
 	if ((s->loop = loop_new(fault)) == NULL ||
 	    lock_init(&s->lock, &spec, fault) == -1)
 		return -1;
+	if (cfg->endpoint.kind == ENDPOINT_CLUSTER && !keys_meet(&s->lock.keys))
+		return fault_set(fault, FAULT_USAGE, 0,
+		    "in a cluster, a lock whose name has a '}' needs a hash "
+		    "tag, '{...}', before it: all its keys have to be in one "
+		    "slot");
 	session_connection_name(s->owner.host, s->owner.pid, name);
 	s->quorum = quorum_new(s->loop, cfg, name, fault);
 	return s->quorum == NULL ? -1 : 0;

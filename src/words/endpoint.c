@@ -22,19 +22,18 @@
 
 static const struct scheme {
 	const char *name;
-	bool supported;
 	bool tls;
 	enum endpoint_kind kind;
 } schemes[] = {
-	{ "redis", true, false, ENDPOINT_TCP },
-	{ "rediss", true, true, ENDPOINT_TCP },
-	{ "unix", true, false, ENDPOINT_UNIX },
-	{ "redis+unix", true, false, ENDPOINT_UNIX },
-	{ "sentinel", true, false, ENDPOINT_SENTINEL },
-	{ "sentinels", true, true, ENDPOINT_SENTINEL },
-	{ LOCAL, true, false, ENDPOINT_LOCAL },
-	{ "cluster", false, false, ENDPOINT_TCP },
-	{ "clusters", false, true, ENDPOINT_TCP },
+	{ "redis", false, ENDPOINT_TCP },
+	{ "rediss", true, ENDPOINT_TCP },
+	{ "unix", false, ENDPOINT_UNIX },
+	{ "redis+unix", false, ENDPOINT_UNIX },
+	{ "sentinel", false, ENDPOINT_SENTINEL },
+	{ "sentinels", true, ENDPOINT_SENTINEL },
+	{ LOCAL, false, ENDPOINT_LOCAL },
+	{ "cluster", false, ENDPOINT_CLUSTER },
+	{ "clusters", true, ENDPOINT_CLUSTER },
 };
 
 static int
@@ -48,7 +47,8 @@ unknown_scheme(const char *text, size_t len, struct fault *fault)
 {
 	static const char known[] =
 	    "known are redis://, rediss://, unix://, redis+unix://, "
-	    "sentinel://, sentinels://, local: and /PATH";
+	    "sentinel://, sentinels://, cluster://, clusters://, local: "
+	    "and /PATH";
 
 	if (*text == '\0')
 		return fault_set(fault, FAULT_USAGE, 0, "the URL is empty (%s)",
@@ -82,10 +82,6 @@ take_scheme(const char *text, struct endpoint *ep, struct span *rest,
 		    strncasecmp(text, schemes[i].name, len) != 0 ||
 		    strncmp(text + len, colon, strlen(colon)) != 0)
 			continue;
-		if (!schemes[i].supported)
-			return fault_set(fault, FAULT_USAGE, 0,
-			    "%s:// is not supported by this version",
-			    schemes[i].name);
 		ep->kind = schemes[i].kind;
 		ep->tls = schemes[i].tls;
 		*rest = span_of(text + len + strlen(colon));
@@ -98,12 +94,14 @@ take_scheme(const char *text, struct endpoint *ep, struct span *rest,
 static int
 set_hosts(struct endpoint *ep, struct span rest, struct fault *fault)
 {
+	int port = ep->kind == ENDPOINT_SENTINEL ? SENTINEL_PORT_DEFAULT :
+						   PORT_DEFAULT;
 	struct endpoint_host one = { NULL, 0 };
 	struct span item;
 	int status;
 
 	if (ep->kind == ENDPOINT_TCP) {
-		status = url_set_host(&one, rest, PORT_DEFAULT, fault);
+		status = url_set_host(&one, rest, port, fault);
 		/* Also when it is wrong: it is released with the rest. */
 		ep->host = one.host;
 		ep->port = one.port;
@@ -115,8 +113,8 @@ set_hosts(struct endpoint *ep, struct span rest, struct fault *fault)
 			return fault_set(fault, FAULT_USAGE, 0,
 			    "the URL has more than %d hosts",
 			    ENDPOINT_HOSTS_MAX);
-		if (url_set_host(&ep->hosts[ep->host_count++], item,
-			SENTINEL_PORT_DEFAULT, fault) == -1)
+		if (url_set_host(&ep->hosts[ep->host_count++], item, port,
+			fault) == -1)
 			return -1;
 		if (rest.len == 0)
 			return 0;
@@ -171,6 +169,9 @@ parse_tcp(struct endpoint *ep, struct span rest, struct fault *fault)
 		return usage(fault,
 		    "the URL names no primary "
 		    "(sentinel://HOST[:PORT][,HOST[:PORT]...]/NAME)");
+	if (ep->kind == ENDPOINT_CLUSTER && ep->db > 0)
+		return usage(fault,
+		    "the URL names a database: a cluster has only 0");
 	return 0;
 }
 
@@ -234,6 +235,7 @@ parse_rest(struct endpoint *ep, struct span rest, struct fault *fault)
 		return parse_local(ep, rest, fault);
 	case ENDPOINT_TCP:
 	case ENDPOINT_SENTINEL:
+	case ENDPOINT_CLUSTER:
 	case ENDPOINT_NONE:
 		break;
 	}
@@ -263,7 +265,9 @@ put_shown(struct buf *out, const struct endpoint *ep)
 		return ep->db == 0 ? 0 : buf_printf(out, "?db=%d", ep->db);
 	}
 	if (buf_printf(out, "%s%s://",
-		ep->kind == ENDPOINT_SENTINEL ? "sentinel" : "redis",
+		ep->kind == ENDPOINT_SENTINEL	 ? "sentinel" :
+		    ep->kind == ENDPOINT_CLUSTER ? "cluster" :
+						   "redis",
 		ep->tls ? "s" : "") == -1)
 		return -1;
 	if (ep->kind == ENDPOINT_TCP && put_host(out, ep->host, ep->port) == -1)

@@ -7,6 +7,8 @@
  *	unix://[USER[:PASSWORD]@]/PATH[?db=N]	(also redis+unix:// and /PATH)
  *	sentinel://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...]/NAME[/DB]
  *						(sentinels:// is TLS)
+ *	cluster://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...]
+ *						(clusters:// is TLS)
  *	local:[DIR]				(no server: files of this host)
  *
  * USER and PASSWORD, those of the data servers, are percent-decoded; IPv6 in
@@ -21,7 +23,7 @@
 #include "base/fault.h"
 
 enum endpoint_kind {
-	ENDPOINT_TCP, ENDPOINT_UNIX, ENDPOINT_SENTINEL,
+	ENDPOINT_TCP, ENDPOINT_UNIX, ENDPOINT_SENTINEL, ENDPOINT_CLUSTER,
 	ENDPOINT_LOCAL,		/* files of this host */
 	ENDPOINT_NONE		/* no lock at all; has no URL */
 };
@@ -43,7 +45,8 @@ struct endpoint {
 	char			*password; /* NULL: none given */
 	int			 db;	/* 0 to INT_MAX */
 	bool			 tls;
-	struct endpoint_host	 hosts[ENDPOINT_HOSTS_MAX]; /* SENTINEL */
+	struct endpoint_host	 hosts[ENDPOINT_HOSTS_MAX]; /* SENTINEL,
+					   CLUSTER: any of its nodes */
 	int			 host_count;
 	char			*name;	/* SENTINEL: of the primary */
 	char			*sentinel_user;

@@ -64,7 +64,7 @@ refused() {
   refused "unix://"
   refused "unix:///p?db=x" database
   refused "sentinel://$AT" 'names no primary'
-  refused "cluster://$AT" 'not supported'
+  refused "cluster://$AT/1" 'a cluster has only 0'
 }
 
 @test "two URLs that are one server are refused, the same one before it is asked" {

@@ -144,3 +144,24 @@ while True: keep.append(s.accept())'
   said err 'built without TLS'
   "$T/build/rlock" -k "$K" -- true
 }
+
+@test "clusters://: a node of a cluster, over TLS, with a password" {
+  local cli url
+  tls_server good --cluster-enabled yes --requirepass p --cluster-node-timeout 1000 --tls-cluster yes
+  cli=("$REDIS_CLI" --tls --cacert "$CERTS/ca.crt" -h localhost -p "$TLS_PORT" -a p --no-auth-warning)
+  "${cli[@]}" cluster addslotsrange 0 16383 >/dev/null
+  wait_until 10 _serves "${cli[@]}"
+  # It knows no address of its own: the one it was asked at serves.
+  url=localhost:$TLS_PORT
+  timed rl -u "clusters://:p@$url" --tls-cacert "$CERTS/ca.crt" -- true
+  is 0 "$GOT"
+  timed rl -u "clusters://:wrong@$url" --tls-cacert "$CERTS/ca.crt" -n -- touch "$T/ran"
+  [[ $GOT == 77 || $GOT == 69 ]]
+  timed rl -u "clusters://:p@$url" -n -- touch "$T/ran"
+  is 69 "$GOT"
+  timed rl -u "cluster://:p@$url" --connect-timeout 1 -n -- touch "$T/ran"
+  is 69 "$GOT"
+  [ ! -e "$T/ran" ]
+}
+
+_serves() { "$@" cluster info | grep -q cluster_state:ok; }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """soak.py: the promises of rlock, by the hundred, in parallel.
 
-    soak.py partition|crash|signals|handover|mix|writers|redlock|failover
-            [ROUNDS]
+    soak.py partition|crash|signals|handover|mix|writers|redlock|failover|
+            cluster [ROUNDS]
 
 Each prints its figures and ends with status 1 when a promise was broken.
 Without ROUNDS, or with 0, the numbers are the full ones (FULL, below).
@@ -38,6 +38,7 @@ handover    20 loops contend for one lock, a run of each is a round; their
 mix, writers
             See kinds.py.
 redlock     See redlock.py.
+cluster     See cluster.py.
 failover    See failover.py; of another number a sixth is done.
 """
 import bisect
@@ -60,13 +61,14 @@ import proxy  # noqa: E402
 from common import (BOUND, STAMP, Connection, Figures, Redis, boot,  # noqa: E402
                     done, end_all, in_parallel, keys_left, named, rlock,
                     stamps, wait_for)
+from cluster import cluster  # noqa: E402,F401
 from failover import failover  # noqa: E402,F401
 from kinds import mix, writers  # noqa: E402,F401
 from redlock import redlock  # noqa: E402,F401
 
 FULL = {"partition": 200, "crash": 500, "signals": 500, "handover": 250,
         "mix": 125, "writers": 100, "redlock": 100,
-        "failover": 20}
+        "failover": 20, "cluster": 50}
 START_MS = 150      # from a signal that came too late to the first stamp
 END_MS = 700        # a run ends so long after TERM at most
 LATE_MS = 100       # the lock is free after the TTL and this at most

@@ -119,6 +119,27 @@ locals(void)
 }
 
 static void
+clusters(void)
+{
+	struct endpoint ep;
+	struct fault fault;
+
+	CHECK_EQ(endpoint_parse("clusters://u:p@a,[::1]:7", &ep, &fault), 0);
+	CHECK_EQ(ep.kind, ENDPOINT_CLUSTER);
+	CHECK(ep.tls);
+	CHECK_EQ(ep.host_count, 2);
+	CHECK_EQ(ep.hosts[0].port, 6379);
+	CHECK_STR(ep.hosts[1].host, "::1");
+	CHECK_STR(ep.password, "p");
+	CHECK_STR(ep.shown, "clusters://a:6379,[::1]:7");
+	endpoint_release(&ep);
+	CHECK_EQ(endpoint_parse("cluster://a/0", &ep, &fault), 0);
+	CHECK_EQ(ep.db, 0);
+	CHECK_STR(ep.shown, "cluster://a:6379");
+	endpoint_release(&ep);
+}
+
+static void
 tls_and_sentinels(void)
 {
 	struct endpoint ep;
@@ -251,9 +272,11 @@ refused(void)
 		{ "redis:/h", "no scheme" },
 		{ "http://h", "http:// is no scheme" },
 		{ "http://h", "redis+unix://" },
-		{ "cluster://h",
-		    "cluster:// is not supported by this version" },
-		{ "CLUSTERS://h", "not supported by this version" },
+		{ "cluster://", "has no host" },
+		{ "cluster://h/1", "a cluster has only 0" },
+		{ "CLUSTERS://h?db=2", "a cluster has only 0" },
+		{ "cluster://h,", "has no host" },
+		{ "cluster://h?name=m", "known are db, user and password" },
 		{ "sentinel://h", "names no primary" },
 		{ "sentinel://h/", "names no primary" },
 		{ "sentinel://h//3", "names no primary" },
@@ -295,7 +318,6 @@ refused(void)
 		    "known are db, user, password, name, sentinel-user and" },
 		{ "sentinel://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q/m",
 		    "more than 16 hosts" },
-		{ "clusters://u:p@h,i", "clusters:// is not supported" },
 		{ "local", "no scheme" },
 		{ "local:d", "does not begin with '/'" },
 		{ "local:./d", "does not begin with '/'" },
@@ -434,7 +456,7 @@ no_secret_in_messages(void)
 		"sentinel://h/m?sentinel-password=S3CRET#",
 		"sentinel://h/m?sentinel-passwort=S3CRET",
 		"sentinels://h/m?sentinel-user=u&sentinel-password=S3CRET&db=x",
-		"cluster://u:S3CRET@h",
+		"cluster://u:S3CRET@h/7",
 		"http://u:S3CRET@h",
 		"local:S3CRET",
 		"unix://u:S3CRET@p",
@@ -509,6 +531,7 @@ main(void)
 	CHECK_RUN(tcp);
 	CHECK_RUN(sockets);
 	CHECK_RUN(locals);
+	CHECK_RUN(clusters);
 	CHECK_RUN(tls_and_sentinels);
 	CHECK_RUN(path_length);
 	CHECK_RUN(refused);

@@ -180,6 +180,26 @@ long_names(void)
 	free(name);
 }
 
+/* keys_slot against the other way to count it, keys_meet against all keys. */
+static void
+slots_and_meeting(void)
+{
+	static const char *const names[] = { "a", "foo", "a{foo}b", "{}", "}{",
+		"a{", "a}", "{{b}}", "a{}b{c}", "x{y}z}", "\xff\xfe" };
+	struct keys keys;
+	bool same;
+	size_t i;
+
+	for (i = 0; i < CHECK_COUNT(names); i++) {
+		CHECK_EQ(keys_slot(names[i]), slot_of(names[i]));
+		CHECK_EQ(keys_init(&keys, "lock:", names[i]), 0);
+		same = slot_of(keys.queue) == slot_of(keys.lock) &&
+		    slot_of(keys.fence) == slot_of(keys.lock);
+		CHECK_EQ(keys_meet(&keys), same);
+		keys_release(&keys);
+	}
+}
+
 int
 main(void)
 {
@@ -188,5 +208,6 @@ main(void)
 	CHECK_RUN(one_slot);
 	CHECK_RUN(never_anothers);
 	CHECK_RUN(long_names);
+	CHECK_RUN(slots_and_meeting);
 	return check_done();
 }

@@ -516,7 +516,7 @@ environment_refused(void)
 		{ "RLOCK_URL",
 		    "/1 /2 /3 /4 /5 /6 /7 /8 /9 /10 /11 /12 /13 /14 /15 /16",
 		    "RLOCK_URL: more than 15 servers" },
-		{ "RLOCK_URL", "cluster://h", "RLOCK_URL: cluster:// is not" },
+		{ "RLOCK_URL", "cluster://h/1", "RLOCK_URL: the URL names a" },
 		{ "RLOCK_PREFIX", "rlock:", "rlock's own keys" },
 	};
 	struct config cfg;

@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sentinel: see sentinel.h.  What a sentinel says is not believed blindly: the
- * one who connects asks the server for its role.
+ * finder: see finder.h.  What is said is not believed blindly: who connects to a
+ * primary asks it for its role, and a node that does not own the slot says so.
  */
-#include "redis/sentinel.h"
+#include "redis/finder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/parse.h"
+#include "core/keys.h"
 #include "redis/conn.h"
 
 #define NEXT_MS 300
 
 struct ask {
-	struct sentinel *sentinel;
+	struct finder *finder;
 	struct endpoint endpoint; /* borrowed strings */
 	struct addresses known;
 	struct conn *conn; /* NULL: not begun, or over */
 	struct loop_timer limit;
 };
 
-struct sentinel {
+struct finder {
 	struct loop *loop;
 	const struct endpoint *endpoint;
+	const char *key; /* of a cluster, else NULL */
 	const struct tls_options *tls;
 	const char *conn_name;
 	int64_t limit_ms;
-	sentinel_fn fn;
+	finder_fn fn;
 	void *arg;
 	int begun;
 	int open;
@@ -39,7 +40,7 @@ struct sentinel {
 };
 
 void
-sentinel_cancel(struct sentinel *s)
+finder_cancel(struct finder *s)
 {
 	int i;
 
@@ -54,21 +55,21 @@ sentinel_cancel(struct sentinel *s)
 }
 
 static void
-tell(struct sentinel *s, const char *host, int port)
+tell(struct finder *s, const char *host, int port)
 {
-	sentinel_fn fn = s->fn;
+	finder_fn fn = s->fn;
 	void *arg = s->arg;
 	struct fault fault = s->fault;
 	char name[256] = "";
 
 	if (host != NULL)
 		snprintf(name, sizeof(name), "%s", host);
-	sentinel_cancel(s);
+	finder_cancel(s);
 	fn(arg, host == NULL ? NULL : name, port, host == NULL ? &fault : NULL);
 }
 
 static void
-soon(struct sentinel *s)
+soon(struct finder *s)
 {
 	loop_timer_set(s->loop, &s->next, clock_now());
 }
@@ -77,15 +78,57 @@ soon(struct sentinel *s)
 static void
 drop(struct ask *a, const char *why)
 {
-	struct sentinel *s = a->sentinel;
+	struct finder *s = a->finder;
 
 	loop_timer_clear(s->loop, &a->limit);
 	conn_free(a->conn);
 	a->conn = NULL;
 	s->open--;
-	fault_set(&s->fault, FAULT_UNAVAILABLE, 0, "sentinel %.100s:%d: %.200s",
-	    a->endpoint.host, a->endpoint.port, why);
+	fault_set(&s->fault, FAULT_UNAVAILABLE, 0, "%s %.100s:%d: %.200s",
+	    s->key != NULL ? "node" : "sentinel", a->endpoint.host,
+	    a->endpoint.port, why);
 	soon(s);
+}
+
+/* {host, port}; a host that is not told is the one that was asked.  -1 when it
+ * makes no sense. */
+static int
+read_address(const struct ask *a, const struct reply *host_reply,
+    const struct reply *port_reply, char *host, size_t cap, int *port)
+{
+	const char *text;
+	size_t len;
+	int64_t number;
+
+	text = reply_text(host_reply, &len);
+	if (a->finder->key != NULL &&
+	    (text == NULL || len == 0 || (len == 1 && *text == '?'))) {
+		text = a->endpoint.host;
+		len = strlen(text);
+	}
+	number = reply_int(port_reply, -1);
+	if (text == NULL || len == 0 || len >= cap || number < 1 ||
+	    number > 65535)
+		return -1;
+	snprintf(host, cap, "%.*s", (int)len, text);
+	*port = (int)number;
+	return strlen(host) == len ? 0 : -1;
+}
+
+/* {{first, last, {host, port, ...}, ...}, ...}: who has the slot. */
+static const struct reply *
+owner_of(const struct reply *slots, int slot)
+{
+	const struct reply *range;
+	size_t i;
+
+	for (i = 0; i < reply_count(slots); i++) {
+		range = reply_at(slots, i);
+		if (reply_int(reply_at(range, 0), INT32_MAX) <= slot &&
+		    reply_int(reply_at(range, 1), -1) >= slot)
+			return reply_at(range, 2);
+	}
+	return NULL;
 }
 
 static void
@@ -93,10 +136,10 @@ on_answer(void *arg, struct conn *c, uint32_t tag, int64_t sent_at,
     const struct reply *reply, bool deaf)
 {
 	struct ask *a = arg;
-	const char *why, *text;
-	char host[256], digits[8];
-	size_t len, digits_len;
-	int64_t port;
+	struct finder *s = a->finder;
+	const struct reply *found = reply;
+	char host[256];
+	int port;
 
 	(void)c;
 	(void)tag;
@@ -106,21 +149,17 @@ on_answer(void *arg, struct conn *c, uint32_t tag, int64_t sent_at,
 		drop(a, reply_error(reply));
 		return;
 	}
-	text = reply_text(reply_at(reply, 0), &len);
-	if (text == NULL || len == 0 || len >= sizeof(host)) {
-		drop(a, "knows no primary of this name");
-		return;
-	}
-	snprintf(host, sizeof(host), "%.*s", (int)len, text);
-	text = reply_text(reply_at(reply, 1), &digits_len);
-	snprintf(digits, sizeof(digits), "%.*s",
-	    (int)(text == NULL ? 0 : digits_len), text == NULL ? "" : text);
-	if (strlen(host) != len || digits_len >= sizeof(digits) ||
-	    parse_count(digits, 1, 65535, &port, &why) == -1) {
+	if (s->key != NULL)
+		found = owner_of(reply, keys_slot(s->key));
+	if (reply_count(found) == 0)
+		drop(a,
+		    s->key != NULL ? "no node has the slot of this lock" :
+				     "knows no primary of this name");
+	else if (read_address(a, reply_at(found, 0), reply_at(found, 1), host,
+		     sizeof(host), &port) == -1)
 		drop(a, "its answer makes no sense");
-		return;
-	}
-	tell(a->sentinel, host, (int)port);
+	else
+		tell(s, host, port);
 }
 
 static void
@@ -159,7 +198,7 @@ on_limit(void *arg)
 
 /* -1 and s->fault when it can't be asked. */
 static int
-begin(struct sentinel *s, struct ask *a, int i)
+begin(struct finder *s, struct ask *a, int i)
 {
 	static const struct conn_handlers handlers = { .answer = on_answer,
 		.message = on_message,
@@ -167,20 +206,24 @@ begin(struct sentinel *s, struct ask *a, int i)
 		.down = on_down };
 	const struct endpoint *e = s->endpoint;
 	struct conn_plan plan = { .tls = s->tls, .name = s->conn_name };
-	struct request request = { .argc = 3,
+	static const struct request slots = { .argc = 2,
+		.argv = { "CLUSTER", "SLOTS" } };
+	const struct request primary = { .argc = 3,
 		.argv = { "SENTINEL", "GET-MASTER-ADDR-BY-NAME", e->name } };
 
-	a->sentinel = s;
+	a->finder = s;
 	a->endpoint = (struct endpoint) { .kind = ENDPOINT_TCP,
 		.host = e->hosts[i].host,
 		.port = e->hosts[i].port,
-		.user = e->sentinel_user,
-		.password = e->sentinel_password };
+		.user = s->key != NULL ? e->user : e->sentinel_user,
+		.password =
+		    s->key != NULL ? e->password : e->sentinel_password };
 	loop_timer_init(&a->limit, on_limit, a);
 	plan.endpoint = &a->endpoint;
 	plan.known = &a->known;
 	a->conn = conn_new(s->loop, &plan, &handlers, a, &s->fault);
-	if (a->conn == NULL || conn_send(a->conn, &request, 1) == -1) {
+	if (a->conn == NULL ||
+	    conn_send(a->conn, s->key != NULL ? &slots : &primary, 1) == -1) {
 		conn_free(a->conn);
 		a->conn = NULL;
 		return -1;
@@ -193,7 +236,7 @@ begin(struct sentinel *s, struct ask *a, int i)
 static void
 on_next(void *arg)
 {
-	struct sentinel *s = arg;
+	struct finder *s = arg;
 
 	while (s->begun < s->endpoint->host_count) {
 		int i = s->begun++;
@@ -208,12 +251,12 @@ on_next(void *arg)
 		tell(s, NULL, 0);
 }
 
-struct sentinel *
-sentinel_ask(struct loop *loop, const struct endpoint *endpoint,
+struct finder *
+finder_ask(struct loop *loop, const struct endpoint *endpoint, const char *key,
     const struct tls_options *tls, const char *conn_name, int64_t limit_ms,
-    sentinel_fn fn, void *arg, struct fault *fault)
+    finder_fn fn, void *arg, struct fault *fault)
 {
-	struct sentinel *s = calloc(1, sizeof(*s));
+	struct finder *s = calloc(1, sizeof(*s));
 
 	if (s == NULL) {
 		fault_set(fault, FAULT_SYSTEM, 0, "no memory");
@@ -221,6 +264,7 @@ sentinel_ask(struct loop *loop, const struct endpoint *endpoint,
 	}
 	s->loop = loop;
 	s->endpoint = endpoint;
+	s->key = key;
 	s->tls = tls;
 	s->conn_name = conn_name;
 	s->limit_ms = limit_ms;
