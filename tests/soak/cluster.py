@@ -68,11 +68,16 @@ class Cluster:
     def primaries(self):
         return [node for node in self.nodes if node.is_primary()]
 
-    def owner(self):
-        for first, last, at, *_ in self.nodes[0].ask("cluster", "slots"):
+    def owner(self, teller=None):
+        for first, last, at, *_ in (teller or self.nodes[0]).ask(
+                "cluster", "slots"):
             if first <= self.slot <= last:
                 return next(n for n in self.nodes if n.port == at[1])
         return None
+
+    def agree(self, owner):
+        """What a node hears late of an owner ends what it imports."""
+        return all(self.owner(node) is owner for node in self.nodes)
 
     def migrate(self, chance, pause):
         source = self.owner()
@@ -91,8 +96,7 @@ class Cluster:
         pause(chance.random() / 4)
         target.ask("cluster", "setslot", self.slot, "node", there)
         source.ask("cluster", "setslot", self.slot, "node", there)
-        # What came to the source in between has nobody any more.
-        wait_for(lambda: self.owner() is target, "the slot to have moved")
+        wait_for(lambda: self.agree(target), "the slot to have moved")
 
     def failover(self):
         old = self.owner()
@@ -102,7 +106,7 @@ class Cluster:
             for line in n.ask("cluster", "nodes").splitlines()) and n is not old)
         wait_for(lambda: replica.ask("cluster", "failover") == "OK", "a failover")
         wait_for(replica.is_primary, "the replica to be a primary")
-        wait_for(lambda: self.owner() is replica, "the nodes to know it")
+        wait_for(lambda: self.agree(replica), "the nodes to know it")
         wait_for(self.is_ready, "the cluster")
 
 
