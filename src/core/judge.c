@@ -130,6 +130,12 @@ judge_persistence(const struct facts *f, struct findings *out)
 		    "append-only file with appendfsync no: a crash forgets the "
 		    "locks and markers of up to half a minute (everysec is the "
 		    "least for --once)");
+	else if (aof == 1 && f->in_quorum && strcmp(fsync, "always") != 0)
+		findings_add(out, FINDING_WARN, "persistence",
+		    "append-only file, appendfsync %s: after a crash it may "
+		    "grant again what it had granted (always; or start it "
+		    "again when the longest TTL is over)",
+		    fsync);
 	else if (aof == 1)
 		findings_add(out, FINDING_OK, "persistence",
 		    "append-only file, appendfsync %s: a crash forgets %s",

@@ -28,6 +28,7 @@ struct facts {
 	bool		 tls;
 	bool		 checked;	/* its certificate */
 	bool		 watched;	/* found by sentinels */
+	bool		 in_quorum;	/* one of several */
 	int64_t		 replicas_wanted;
 	/* what was seen */
 	int64_t		 round_trip_us;

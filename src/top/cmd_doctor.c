@@ -147,8 +147,8 @@ examine_one(struct doctor *d, int i)
 	one.endpoint = *config_server(d->cfg, i);
 	one.servers = 1;
 	one.key = "doctor";
-	if (examine(&one, &findings, &d->who[i], &d->signal,
-		&d->outcome.fault) == -1 &&
+	if (examine(&one, d->cfg->servers > 1, &findings, &d->who[i],
+		&d->signal, &d->outcome.fault) == -1 &&
 	    d->outcome.fault.code == FAULT_UNAVAILABLE)
 		d->away++;
 	status = d->signal != 0 ? -1 : put_server(d, i, &findings);

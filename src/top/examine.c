@@ -416,14 +416,15 @@ init(struct examination *x, const struct config *cfg, int *signal)
 }
 
 int
-examine(const struct config *cfg, struct findings *out, struct identity *who,
-    int *signal, struct fault *fault)
+examine(const struct config *cfg, bool quorum, struct findings *out,
+    struct identity *who, int *signal, struct fault *fault)
 {
 	struct examination x;
 	int status;
 
 	memset(who, 0, sizeof(*who));
 	init(&x, cfg, signal);
+	x.facts.in_quorum = quorum;
 	status = session_open(&x.session, cfg, fault);
 	if (status == 0 &&
 	    token_make(&x.session.owner, x.session.lock.token) == -1)

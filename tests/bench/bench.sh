@@ -10,6 +10,8 @@ unset LANG LANGUAGE "${!LC_@}"
 here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 # shellcheck source=tests/lib/redis.bash
 source "$here/../lib/redis.bash"
+# shellcheck source=tests/lib/quorum.bash
+source "$here/../lib/quorum.bash"
 
 rounds=${ROUNDS:-200}
 few=$((rounds / 20 > 3 ? rounds / 20 : 3))
@@ -52,6 +54,24 @@ uncontended() {
     bash-unix bash "$here/bash-lock.sh" "unix:$REDIS_SOCK" b "$true"
 }
 
+# Five servers, all well, and with two of them frozen; each beside one server.
+several() {
+  local REDIS_DIR REDIS_SOCK SERVER=$SERVER REDIS_CLI=$REDIS_CLI RLOCK_URL status i
+  local one=("$RLOCK" -k q) five=("$RLOCK" -k q5)
+  quorum_start 5 || return 1
+  one+=(-u "$(url 1)")
+  for i in 1 2 3 4 5; do five+=(-u "$(url "$i")"); done
+  "$programs/paired" "$rounds" one "${one[@]}" -- "$true" + five "${five[@]}" -- "$true"
+  status=$?
+  on 4 redis_freeze
+  on 5 redis_freeze
+  ((status)) || "$programs/paired" "$rounds" one/f "${one[@]}" -- "$true" + \
+    five/f "${five[@]}" -- "$true"
+  status=$((status + $?))
+  quorum_stop
+  return "$status"
+}
+
 # private_kb PID...: what belongs to them alone, together.
 private_kb() {
   local pid
@@ -80,6 +100,7 @@ memory() {
 measure() {
   echo "bench: $rounds rounds of short runs" >&2
   uncontended >>"$results" || fail "short runs"
+  (several) >>"$results" || fail "several servers"
   echo "bench: $few rounds of hand-overs" >&2
   "$programs/contend" handover "$few" 10 2 100 300 >>"$results" || fail "hand-overs"
   "$programs/contend" kinds "$few" 10 100 >>"$results" || fail "hand-overs of all kinds"
@@ -140,6 +161,16 @@ tell_uncontended() {
   times true 'true(1) alone'
   times bash-tcp 'bash + redis-cli, TCP'
   times bash-unix 'bash + redis-cli, Unix socket'
+}
+
+tell_several() {
+  header "several servers, Unix sockets, uncontended run of \`true\`, $rounds rounds"
+  row 'five servers / one' "$(ratio five one)" '' 1.60 "$(interval five one)"
+  row 'two of five frozen / none (each beside one server)' \
+    "$(awk -v a="$(ratio five/f one/f)" -v b="$(ratio five one)" 'BEGIN { printf "%.3f", a / b }')" '' 1.20
+  times one 'one server'
+  times five 'five servers'
+  times five/f 'five servers, two of them frozen'
 }
 
 tell_handover() {
@@ -216,6 +247,8 @@ tell() {
   machine
   echo
   tell_uncontended
+  echo
+  tell_several
   echo
   tell_handover
   echo
