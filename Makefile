@@ -103,7 +103,7 @@ LIBS    = $(RLOCK_LDLIBS) $(LDLIBS)
 # --- targets ------------------------------------------------------------------
 
 .PHONY: all check check-unit check-script check-run soak model bench lint format sanitize \
-	install uninstall clean help deps demo FORCE .lint-tools
+	install uninstall dist clean help deps demo FORCE .lint-tools
 
 all: $(B)/rlock ## build build/rlock (the default)
 
@@ -163,6 +163,16 @@ uninstall: ## remove what install has put there
 
 # install-file FILE,FOLDER[,NAME]: if FILE exists
 install-file = $(if $(wildcard $(1)),install -d '$(DESTDIR)$(2)' && install -m 644 $(1) '$(DESTDIR)$(2)/$(or $(3),$(notdir $(1)))')
+
+# The files of the commit, as they are, with its time: the same bytes each time.
+DIST = rlock-$(shell cat VERSION)
+dist: ## build/rlock-VERSION.tar.gz, the same bytes from the same commit
+	@mkdir -p build
+	git ls-files -z | LC_ALL=C sort -z | tar --null --no-recursion -T - \
+	    --transform 's,^,$(DIST)/,' --format=ustar --owner=0 --group=0 \
+	    --numeric-owner --mode=u+rw,go+r-w,a-s \
+	    --mtime="@$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)}" -cf - | \
+	    gzip -9n >build/$(DIST).tar.gz
 
 clean: ## remove what was built
 	rm -rf build

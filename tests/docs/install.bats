@@ -103,3 +103,18 @@ built() {
 teardown() {
   [[ ! ${D:-} ]] || { chmod -R u+w "$D" && rm -rf "$D"; }
 }
+
+@test "dist: twice the same bytes, and what is in it builds by itself" {
+  local first version
+  # A clone, since only what is committed counts, and without the rest.
+  git clone -q "$ROOT" "$T/clone" 2>/dev/null || skip 'no git checkout'
+  mk -C "$T/clone" B=build dist >/dev/null
+  first=$(sha256sum <"$T/clone/build/"rlock-*.tar.gz)
+  find "$T/clone" -type f -exec touch {} +
+  (umask 077 && mk -C "$T/clone" B=build dist >/dev/null)
+  [[ $(sha256sum <"$T/clone/build/"rlock-*.tar.gz) == "$first" ]]
+  tar -xzf "$T/clone/build/"rlock-*.tar.gz -C "$T"
+  mk -C "$T"/rlock-* B=build CFLAGS=-O0 -j2 >/dev/null
+  version=$(cat "$ROOT/VERSION")
+  [[ $("$T/rlock-$version/build/rlock" --version) == "rlock $version"* ]]
+}
