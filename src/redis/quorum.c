@@ -75,6 +75,13 @@ start_keeping(struct quorum *q, const struct lock *lock)
 	loop_timer_set(q->loop, &q->soon, q->sent_at);
 }
 
+/* Its release is under way already: then it is waited for. */
+static bool
+is_being_undone(const struct member *m)
+{
+	return m->aside && (m->op == LOCK_FREE || m->op == LOCK_RELEASE);
+}
+
 static void
 start_releasing(struct quorum *q, const struct lock *lock)
 {
@@ -82,10 +89,12 @@ start_releasing(struct quorum *q, const struct lock *lock)
 
 	for (m = q->members; m < q->members + q->count; m++) {
 		know(m, lock);
-		*member_vote(m) = m->granted ? VOTE_OPEN :
-		    m->released		     ? VOTE_OURS :
-					       VOTE_ABSENT;
-		if (m->granted)
+		*member_vote(m) = m->granted || is_being_undone(m) ? VOTE_OPEN :
+		    m->released					   ? VOTE_OURS :
+								     VOTE_ABSENT;
+		if (is_being_undone(m))
+			m->aside = false;
+		else if (m->granted)
 			member_ask_release(m, false);
 		else if (m->maybe)
 			member_undo(m);
@@ -250,10 +259,13 @@ quorum_abandon(struct quorum *q, const struct lock *lock, enum lock_op op)
 	struct member *m;
 
 	q->asking = false;
-	for (m = q->members; m < q->members + q->count; m++) {
-		voter_abandon(m->voter, q->count == 1 ? lock : &m->lock, op);
-		m->granted = m->maybe = m->silent = m->aside = false;
+	if (q->count == 1) {
+		voter_abandon(q->members[0].voter, lock, op);
+		return;
 	}
+	for (m = q->members; m < q->members + q->count; m++)
+		if (m->granted || m->maybe)
+			member_undo(m);
 }
 
 void
