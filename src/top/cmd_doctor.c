@@ -146,7 +146,6 @@ examine_one(struct doctor *d, int i)
 
 	one.endpoint = *config_server(d->cfg, i);
 	one.servers = 1;
-	one.key = "doctor";
 	if (examine(&one, d->cfg->servers > 1, &findings, &d->who[i],
 		&d->signal, &d->outcome.fault) == -1 &&
 	    d->outcome.fault.code == FAULT_UNAVAILABLE)

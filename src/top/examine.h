@@ -19,8 +19,8 @@ struct identity {
 };
 
 /*
- * Examine the one server of cfg (quorum: one of several), and the sentinels by which it is found, and
- * add what they come to.  0; or -1 and a fault (and a finding) when it could
+ * Examine the one server of cfg (quorum: one of several), and the sentinels by
+ * which it is found, and add what they come to.  0; or -1 and a fault (and a finding) when it could
  * not be reached or refuses to let us in; *signal is what ended it, or 0.
  */
 int examine(const struct config *cfg, bool quorum, struct findings *,

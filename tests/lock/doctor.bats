@@ -51,6 +51,21 @@ as_user() {
   is "$(r dbsize)" 0
 }
 
+@test "nothing on the server is changed, whatever its keys are called" {
+  local key
+  for key in lock:doctor 'rlock:queue:{lock:doctor}' doctor; do
+    r set "$key" theirs px 600000 >/dev/null
+  done
+  doctor
+  doctor --prefix ''
+  for key in lock:doctor 'rlock:queue:{lock:doctor}' doctor; do
+    is "$(r get "$key")" theirs
+    between 500000 "$(r pttl "$key")" 600000
+    r del "$key" >/dev/null
+  done
+  is "$(r dbsize)" 0
+}
+
 @test "for people: a line each, 80 columns, the ACL line" {
   local line
   try "$RLOCK" --doctor
